@@ -1,0 +1,46 @@
+# make demo   install, build demo.trivium from examples/, run three searches
+# make test   install, run all tests
+# make check  formatting, lint, types, tests (documentation is under test too)
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test check format lint types clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.developing: pyproject.toml $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+demo: $(VENV)/.installed
+	@BIN=$(BIN) sh examples/demo.sh
+
+test: $(VENV)/.developing
+	$(BIN)/python -m pytest -n 2
+
+format: $(VENV)/.developing
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(VENV)/.developing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.developing
+	$(BIN)/mypy
+
+check: lint types test
+
+clean:
+	rm -rf $(VENV) demo.trivium .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

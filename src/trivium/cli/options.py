@@ -1,0 +1,141 @@
+"""The options that commands share, and what they mean."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trivium.clock import parse_time
+from trivium.errors import InvalidValue, NotALibrary, UnknownName, nearest
+from trivium.types import Filter, Scalar
+
+LibraryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--library",
+        "-L",
+        help="The library's folder. Otherwise TRIVIUM_LIBRARY, the nearest *.trivium folder "
+        "upwards, or trivium.trivium in your data folder.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Many = list[str] | None
+
+
+def many(*names: str, help: str) -> Any:
+    return typer.Option(*names, help=help, show_default=False)
+
+
+def locate(given: str | None) -> Path:
+    """The library that is meant, whether or not it exists."""
+    if given or os.environ.get("TRIVIUM_LIBRARY"):
+        return Path(given or os.environ["TRIVIUM_LIBRARY"])
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if folder.suffix == ".trivium" and (folder / "index.db").is_file():
+            return folder
+        found = sorted(path for path in folder.glob("*.trivium") if (path / "index.db").is_file())
+        if len(found) > 1:
+            names = ", ".join(path.name for path in found)
+            raise NotALibrary(f"{folder} holds several libraries ({names}); choose one with -L")
+        if found:
+            return found[0]
+    return default_library()
+
+
+def default_library() -> Path:
+    """The user's own library."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "trivium" / "trivium.trivium"
+
+
+@dataclass(frozen=True, slots=True)
+class FilterFlags:
+    """The filter flags as they were typed."""
+
+    scope: Many = None
+    source: Many = None
+    category: Many = None
+    kind: Many = None
+    type: Many = None
+    domain: Many = None
+    severity: Many = None
+    tag: Many = None
+    meta: Many = None
+    subject: Many = None
+    predicate: Many = None
+    rdf_type: Many = None
+    graph: Many = None
+    exclude: Many = None
+    created_from: str | None = None
+    created_until: str | None = None
+    valid_at: str | None = None
+    as_of: str | None = None
+    include_expired: bool = False
+
+    def filter(self) -> Filter:
+        """The filter they stand for."""
+        values: dict[str, Any] = {}
+        for flag, dimension in _DIMENSIONS.items():
+            values[dimension] = tuple(getattr(self, flag) or ())
+        return Filter(
+            **values,
+            metadata=tuple(_pair(text) for text in self.meta or ()),
+            created_from=parse_time(self.created_from) if self.created_from else None,
+            created_until=parse_time(self.created_until) if self.created_until else None,
+            valid_at=parse_time(self.valid_at) if self.valid_at else None,
+            as_of=parse_time(self.as_of) if self.as_of else None,
+            include_expired=self.include_expired,
+            exclude=tuple(_exclusion(text) for text in self.exclude or ()),
+        )
+
+
+_DIMENSIONS = {
+    "scope": "scope",
+    "source": "source",
+    "category": "category",
+    "kind": "kind",
+    "type": "type",
+    "domain": "domain",
+    "severity": "severity",
+    "tag": "tags",
+    "subject": "subjects",
+    "predicate": "predicates",
+    "rdf_type": "rdf_types",
+    "graph": "graphs",
+}
+
+
+def _pair(text: str) -> tuple[str, Scalar]:
+    """`key=value`; the value is read as JSON where it is JSON, otherwise as text."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidValue(f"write metadata as key=value, not '{text}'")
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return key, value
+    return key, read if isinstance(read, str | int | float | bool) else value
+
+
+def _exclusion(text: str) -> Filter:
+    name, equals, value = text.partition("=")
+    dimension = _DIMENSIONS.get(name.replace("-", "_"))
+    if not equals:
+        raise InvalidValue(f"write what to leave out as name=value, not '{text}'")
+    if dimension is None:
+        known = sorted(name.replace("_", "-") for name in _DIMENSIONS)
+        hint = nearest(name, known) or f" There are: {', '.join(known)}."
+        raise UnknownName(f"there is nothing named '{name}' to leave out.{hint}")
+    wanted: dict[str, Any] = {dimension: (value,)}
+    return Filter(**wanted)
+
+
+def flag_names() -> list[str]:
+    return [field.name for field in fields(FilterFlags)]

@@ -1,0 +1,167 @@
+"""How answers look in a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from trivium.types import Document, Hit, Leg, LegState, Part, Reading, Result
+
+COLOURS = {"keyword": "yellow", "vector": "cyan", "trigram": "magenta"}
+BAR_WIDTH = 24
+
+
+def console() -> Console:
+    """Standard output; wide when it is not a terminal, so that nothing is cut off in a pipe."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, width=120, no_color=True)
+
+
+def notices() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def show_result(result: Result, *, explain: bool) -> None:
+    out, err = console(), notices()
+    for text in result.degraded:
+        err.print(Text(f"! without {text}", style="red"))
+    for text in result.warnings:
+        err.print(Text(f"! {text}", style="yellow"))
+    best = max((hit.score for hit in result.hits), default=0.0)
+    for hit in result.hits:
+        out.print(_hit(hit, best, explain, full=result.mode == "full"))
+    if not result.hits:
+        out.print("Nothing found.")
+    out.print(_summary(result), style="dim")
+
+
+def _summary(result: Result) -> str:
+    shown, total = len(result.hits), result.total
+    legs = ", ".join(_leg(leg) for leg in result.legs)
+    counts = f"{shown} of {total} ({result.matched} hold a query word)"
+    return f"{counts} · {legs} · {result.took_ms:.0f} ms"
+
+
+def _leg(leg: Leg) -> str:
+    if leg.state is LegState.OK:
+        return f"{leg.name} {len(leg.ranking)}"
+    return f"{leg.name} {leg.state.value}"
+
+
+def _hit(hit: Hit, best: float, explain: bool, full: bool) -> RenderableType:
+    grid = Table.grid(padding=(0, 1), expand=False)
+    grid.add_column(justify="right", width=3, no_wrap=True)
+    grid.add_column(overflow="fold")
+    title = Text(hit.title, style="bold")
+    if hit.heading and hit.heading != hit.title:
+        title.append(f"  {hit.heading}", style="not bold")
+    title.append(f"  {hit.score:.4f}", style="green not bold")
+    grid.add_row(Text(str(hit.rank), style="dim"), title)
+    grid.add_row("", Text(_place(hit), style="dim"))
+    grid.add_row("", Text(hit.text) if full else _highlighted(hit))
+    if explain:
+        grid.add_row("", _parts(hit.parts, best))
+    else:
+        grid.add_row("", _one_line(hit.parts))
+    return Padding(grid, (0, 0, 1, 0))
+
+
+def _place(hit: Hit) -> str:
+    document = hit.document
+    pieces = [document.uri]
+    if hit.chunk.pages:
+        first, last = hit.chunk.pages
+        pieces.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
+    if document.category:
+        pieces.append(document.category)
+    if document.scope != "all":
+        pieces.append(document.scope)
+    pieces.append(f"#{document.number}")
+    return " · ".join(pieces)
+
+
+def _highlighted(hit: Hit) -> Text:
+    text = Text(hit.snippet)
+    for mark in hit.highlights:
+        text.stylize(f"bold {COLOURS.get(mark.leg, 'white')}", mark.start, mark.end)
+    return text
+
+
+def _one_line(parts: Iterable[Part]) -> Text:
+    line = Text()
+    for part in parts:
+        if line:
+            line.append("  ")
+        line.append(f"{part.name} {part.contribution:.4f}", style=COLOURS.get(part.name, "white"))
+        if part.rank:
+            line.append(f" (#{part.rank})", style="dim")
+    return line
+
+
+def _parts(parts: tuple[Part, ...], best: float) -> RenderableType:
+    """A stacked bar, as long as the score is beside the best one, and a row for each part."""
+    bar = Text()
+    for part in parts:
+        length = round(BAR_WIDTH * part.contribution / best) if best > 0 else 0
+        bar.append("█" * max(length, 0), style=COLOURS.get(part.name, "white"))
+    table = Table.grid(padding=(0, 2))
+    for part in parts:
+        table.add_row(
+            Text(part.name, style=COLOURS.get(part.name, "white")),
+            f"#{part.rank}" if part.rank else "",
+            f"value {part.value:.4f}" if part.value is not None else "",
+            f"weight {part.weight:g}" if part.weight is not None else "",
+            f"gives {part.contribution:.4f}",
+        )
+    return Group(bar, table)
+
+
+def show_documents(documents: Iterable[Document]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("#", "id", "title", "kind", "scope", "category", "source"):
+        table.add_column(name, overflow="fold")
+    for one in documents:
+        table.add_row(
+            str(one.number), one.id, one.title, one.kind, one.scope, one.category or "", one.uri
+        )
+    console().print(table)
+
+
+def show_readings(readings: Iterable[Reading]) -> None:
+    out = console()
+    for reading in readings:
+        document = reading.document
+        out.print(Text(document.title, style="bold"))
+        details = [document.uri, f"#{document.number}", f"version {document.version}"]
+        details += [value for value in (document.category, document.type, document.domain) if value]
+        if document.tags:
+            details.append(", ".join(document.tags))
+        out.print(Text(" · ".join(details), style="dim"))
+        out.print(Text(reading.text))
+        out.print()
+
+
+def show_mapping(data: dict[str, Any], indent: int = 0) -> None:
+    """Names and values, one a line; nested ones below each other."""
+    out = console()
+    for name, value in data.items():
+        blank = " " * indent
+        if isinstance(value, dict):
+            out.print(Text(f"{blank}{name}:" + ("" if value else " none")))
+            show_mapping(value, indent + 2)
+        elif isinstance(value, list):
+            out.print(Text(f"{blank}{name}:" + ("" if value else " none")))
+            for one in value:
+                shown = (
+                    ", ".join(f"{k} {v}" for k, v in one.items()) if isinstance(one, dict) else one
+                )
+                out.print(Text(f"{blank}  {shown}"))
+        else:
+            out.print(Text(f"{blank}{name}: {value}"))

@@ -1,0 +1,79 @@
+"""What commands other than `search` report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from trivium.clock import format_time
+from trivium.ingest.add import AddReport
+from trivium.present import to_text
+from trivium.types import Version
+
+MOST_ERRORS = 20
+
+
+def show_add(report: AddReport, *, as_json: bool) -> None:
+    if as_json:
+        data = {
+            "added": list(report.added),
+            "updated": list(report.updated),
+            "unchanged": list(report.unchanged),
+            "skipped": list(report.skipped),
+            "errors": [{"name": name, "message": text} for name, text in report.errors],
+            "waiting": report.waiting,
+            "model_problem": report.model_problem,
+        }
+        typer.echo(to_text(data))
+        return
+    for name, message in report.errors[:MOST_ERRORS]:
+        shown = message if name in message else f"{name}: {message}"
+        typer.echo(f"! {shown}", err=True)
+    if len(report.errors) > MOST_ERRORS:
+        typer.echo(f"! … and {len(report.errors) - MOST_ERRORS} more", err=True)
+    if report.model_problem:
+        typer.echo(f"! words are searchable, meaning waits: {report.model_problem}", err=True)
+    if report.waiting:
+        typer.echo(f"! {report.waiting} texts wait; 'trivium embed' goes on", err=True)
+    counts = {
+        "added": len(report.added),
+        "updated": len(report.updated),
+        "unchanged": len(report.unchanged),
+        "skipped (no text format)": len(report.skipped),
+        "failed": len(report.errors),
+    }
+    typer.echo(", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing")
+
+
+def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:
+    if as_json:
+        data = [
+            {
+                "document": one.document,
+                "version": one.version,
+                "active": one.active,
+                "made": format_time(one.made),
+                "pipeline": one.pipeline,
+                "source_hash": one.source_hash,
+                "chunks": one.chunks,
+            }
+            for one in versions
+        ]
+        typer.echo(to_text(data))
+        return
+    for one in versions:
+        mark = "*" if one.active else " "
+        made = one.made.strftime("%Y-%m-%d %H:%M")
+        typer.echo(f"{mark} {one.version:>3}  {made}  {one.chunks:>4} chunks  {one.pipeline}")
+
+
+def show_problems(folder: Path, problems: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(to_text({"library": str(folder), "ok": not problems, "problems": problems}))
+        return
+    for problem in problems:
+        typer.echo(f"! {problem}")
+    if not problems:
+        typer.echo(f"{folder} is well")

@@ -1,0 +1,224 @@
+"""Profiles: frozen data, TOML in, checked values out; no live objects.
+
+`[index]` is used when a library is made and is then frozen in it; `[search]` can be used on any
+library that has the legs. Every key that is not read is an error that names the nearest right one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from trivium.errors import InvalidValue, UnknownName, UnknownSetting, nearest
+from trivium.types import COLUMNS, Bm25, Unit
+
+Settings = TypeVar("Settings")
+
+LEG_NAMES = ("keyword", "vector", "trigram")
+
+
+def _known_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
+    for name in given:
+        if name not in known:
+            hint = nearest(name, known) or f" Known here: {_list(known)}."
+            raise UnknownSetting(f"unknown name '{name}' in {where}.{hint}")
+
+
+def _list(names: Iterable[Any]) -> str:
+    return ", ".join(map(str, names))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """What a library is made with; changing any of it means reading the sources again."""
+
+    model: str = "minilm"
+    chunk_size: int = 256
+    chunk_overlap: int = 32
+    template: str = "{title}\n{heading}\n{text}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordSettings:
+    """How the keyword leg reads a query and scores columns."""
+
+    join: Literal["or", "and", "websearch"] = "or"
+    stop_words: Literal["english", "none"] = "english"
+    minimum_length: int = 1
+    weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
+    k1: float = 1.2
+    b: float = 0.75
+    depth: int = 100
+
+    def __post_init__(self) -> None:
+        _known_names("search.keyword.weights", self.weights, COLUMNS)
+
+    def bm25(self) -> Bm25:
+        return Bm25({name: self.weights.get(name, 0.0) for name in COLUMNS}, self.k1, self.b)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSettings:
+    """How deep the vector leg looks."""
+
+    depth: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TrigramSettings:
+    """How far a word may be from what was typed, and how many look-alikes are followed."""
+
+    weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
+    depth: int = 100
+
+    def __post_init__(self) -> None:
+        _known_names("search.trigram.weights", self.weights, COLUMNS)
+
+    def bm25(self) -> Bm25:
+        return Bm25({name: self.weights.get(name, 0.0) for name in COLUMNS})
+
+
+@dataclass(frozen=True, slots=True)
+class FuseSettings:
+    """How the legs become one ranking; a leg that is not named has weight 1."""
+
+    method: Literal["rrf", "union", "relative", "dbsf", "blend"] = "rrf"
+    k: float = 60
+    weights: Mapping[str, float] = field(default_factory=dict)
+    scale: Mapping[str, Literal["best", "raw", "ceiling"]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise InvalidValue("search.fuse.k must not be negative; 60 is the usual value")
+        _known_names("search.fuse.weights", self.weights, LEG_NAMES)
+        _known_names("search.fuse.scale", self.scale, LEG_NAMES)
+
+    def weight(self, leg: str) -> float:
+        return self.weights.get(leg, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What a search does, from legs to the unit of a hit."""
+
+    unit: Unit = "document"
+    legs: tuple[str, ...] = ("keyword", "vector", "trigram")
+    keyword: KeywordSettings = KeywordSettings()
+    vector: VectorSettings = VectorSettings()
+    trigram: TrigramSettings = TrigramSettings()
+    fuse: FuseSettings = FuseSettings()
+
+    def __post_init__(self) -> None:
+        _known_names("search.legs", self.legs, LEG_NAMES)
+        if not self.legs:
+            raise InvalidValue("search.legs is empty; name at least one of " + _list(LEG_NAMES))
+
+    def depth(self, leg: str) -> int:
+        depth: int = getattr(self, leg).depth
+        return depth
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One way of searching, as data."""
+
+    name: str
+    description: str = ""
+    index: IndexSettings = IndexSettings()
+    search: SearchSettings = SearchSettings()
+
+
+def profile_names() -> list[str]:
+    """The profiles that ship with Trivium."""
+    folder = resources.files("trivium.profiles")
+    return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name[-5:] == ".toml")
+
+
+def profile_text(name: str) -> str:
+    """The TOML of a profile by name, or of the file at this path."""
+    if name.endswith(".toml"):
+        try:
+            return Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise UnknownName(f"cannot read the profile {name}: {error.strerror}") from error
+    if name not in profile_names():
+        hint = nearest(name, profile_names()) or f" There are: {_list(profile_names())}."
+        raise UnknownName(f"there is no profile named '{name}'.{hint}")
+    return resources.files("trivium.profiles").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def load_profile(name: str, overrides: Iterable[str] = ()) -> Profile:
+    """A profile with `section.key=value` overrides laid over it; values are read as TOML."""
+    try:
+        data = tomllib.loads(profile_text(name))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"profile {name} is not valid TOML: {error}") from error
+    for override in overrides:
+        _override(data, override)
+    data["name"] = Path(name).stem if name.endswith(".toml") else name
+    return parse(Profile, data, "")
+
+
+def parse(settings: type[Settings], data: Mapping[str, Any], where: str) -> Settings:
+    """Build a settings dataclass from plain data; unknown keys and wrong types are refused."""
+    hints = typing.get_type_hints(settings)
+    known = [f.name for f in fields(settings)]  # type: ignore[arg-type]  # every caller passes one
+    for key in data:
+        if key not in known:
+            name = f"{where}{key}"
+            hint = nearest(key, known) or f" Known here: {_list(known)}."
+            raise UnknownSetting(f"unknown setting '{name}'.{hint}")
+    return settings(**{key: _value(hints[key], value, where + key) for key, value in data.items()})
+
+
+def _value(hint: Any, value: Any, name: str) -> Any:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        if not isinstance(value, Mapping):
+            raise InvalidValue(f"'{name}' must be a table of settings, not {value!r}")
+        return parse(hint, value, name + ".")
+    if origin is Literal:
+        if value not in arguments:
+            raise InvalidValue(f"'{name}' must be one of {_list(arguments)}, not {value!r}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise InvalidValue(f"'{name}' must be a list, not {value!r}")
+        return tuple(_value(arguments[0], item, name) for item in value)
+    if origin is not None and issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            raise InvalidValue(f"'{name}' must be a table, not {value!r}")
+        return {key: _value(arguments[1], item, f"{name}.{key}") for key, item in value.items()}
+    if isinstance(hint, types.UnionType):
+        return value if value is None else _value(arguments[0], value, name)
+    return _scalar(hint, value, name)
+
+
+def _scalar(hint: type, value: Any, name: str) -> Any:
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        raise InvalidValue(f"'{name}' must be a value of type {hint.__name__}, not {value!r}")
+    return value
+
+
+def _override(data: dict[str, Any], override: str) -> None:
+    path, equals, text = override.partition("=")
+    if not equals:
+        raise InvalidValue(f"write an override as section.key=value, not '{override}'")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text  # a bare word is a string
+    *sections, key = path.strip().split(".")
+    for section in sections:
+        data = data.setdefault(section, {})
+        if not isinstance(data, dict):
+            raise UnknownSetting(f"'{path}' leads through '{section}', which is not a section")
+    data[key] = value

@@ -1,0 +1,132 @@
+"""Any number of rankings → one. Pure functions; each hit keeps the parts its score is made of.
+
+A leg that does not hold a candidate gives it nothing. The order in which legs are passed never
+matters to the scores, only to the order of the parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from trivium.config import FuseSettings
+from trivium.types import Candidate, Part, Ranking, ScoreKind
+
+Legs = Mapping[str, Ranking]
+
+
+def fuse(legs: Legs, settings: FuseSettings) -> Ranking:
+    """Fuse by the method that the profile names."""
+    return METHODS[settings.method](legs, settings)
+
+
+def rrf(legs: Legs, settings: FuseSettings) -> Ranking:
+    """Reciprocal rank fusion: Σ weight / (k + rank), ranks from 1, and nothing else."""
+
+    def contribution(name: str, rank: int, value: float) -> float:
+        return settings.weight(name) / (settings.k + rank)
+
+    return _collect(legs, settings, contribution, ScoreKind.RRF)
+
+
+def union(legs: Legs, settings: FuseSettings) -> Ranking:
+    """All candidates with score 0, for a later stage to score."""
+    return _collect(legs, settings, lambda name, rank, value: 0.0, ScoreKind.NONE)
+
+
+def relative(legs: Legs, settings: FuseSettings) -> Ranking:
+    """Σ weight · (score − lowest) / (highest − lowest) of the leg; a constant leg counts as 1."""
+    bounds = {name: _bounds(ranking) for name, ranking in legs.items()}
+
+    def contribution(name: str, rank: int, value: float) -> float:
+        low, high = bounds[name]
+        return settings.weight(name) * ((value - low) / (high - low) if high > low else 1.0)
+
+    return _collect(legs, settings, contribution, ScoreKind.BLEND)
+
+
+def dbsf(legs: Legs, settings: FuseSettings) -> Ranking:
+    """Distribution-based: the leg's mean ± 3 standard deviations is stretched to 0 … 1."""
+    spreads = {name: _mean_and_deviation(ranking) for name, ranking in legs.items()}
+
+    def contribution(name: str, rank: int, value: float) -> float:
+        mean, deviation = spreads[name]
+        scaled = (value - mean) / (6 * deviation) + 0.5 if deviation > 0 else 0.5
+        return settings.weight(name) * min(1.0, max(0.0, scaled))
+
+    return _collect(legs, settings, contribution, ScoreKind.BLEND)
+
+
+def blend(legs: Legs, settings: FuseSettings) -> Ranking:
+    """Σ weight · score, each leg's score as it is (`raw`), or divided by the leg's best (`best`),
+    or by what nothing could exceed for this query (`ceiling`): then it is a share of one.
+    """
+    divisors = {
+        name: _divisor(ranking, settings.scale.get(name, "best")) for name, ranking in legs.items()
+    }
+
+    def contribution(name: str, rank: int, value: float) -> float:
+        divisor = divisors[name]
+        return settings.weight(name) * (value / divisor if divisor > 0 else 0.0)
+
+    return _collect(legs, settings, contribution, ScoreKind.BLEND)
+
+
+METHODS: Mapping[str, Callable[[Legs, FuseSettings], Ranking]] = {
+    "rrf": rrf,
+    "union": union,
+    "relative": relative,
+    "dbsf": dbsf,
+    "blend": blend,
+}
+
+
+def group(ranking: Ranking, units: Mapping[str, str]) -> Ranking:
+    """Keep the best chunk of each unit; the order of what remains does not change."""
+    seen: set[str] = set()
+    kept = []
+    for candidate in ranking.candidates:
+        unit = units[candidate.id]
+        if unit not in seen:
+            seen.add(unit)
+            kept.append(candidate)
+    return Ranking(tuple(kept), ranking.kind, ranking.ceiling)
+
+
+def _collect(
+    legs: Legs,
+    settings: FuseSettings,
+    contribution: Callable[[str, int, float], float],
+    kind: ScoreKind,
+) -> Ranking:
+    parts: dict[str, list[Part]] = {}
+    for name, ranking in legs.items():
+        weight = settings.weight(name)
+        for rank, candidate in ranking.ranked():
+            part = Part(
+                stage="fuse",
+                name=name,
+                contribution=contribution(name, rank, candidate.score),
+                rank=rank,
+                value=candidate.score,
+                weight=weight,
+            )
+            parts.setdefault(candidate.id, []).append(part)
+    return Ranking.sorted((Candidate.of(id, given) for id, given in parts.items()), kind)
+
+
+def _divisor(ranking: Ranking, scale: str) -> float:
+    return {"raw": 1.0, "best": _bounds(ranking)[1], "ceiling": ranking.ceiling}[scale]
+
+
+def _bounds(ranking: Ranking) -> tuple[float, float]:
+    scores = [candidate.score for candidate in ranking.candidates]
+    return (min(scores), max(scores)) if scores else (0.0, 0.0)
+
+
+def _mean_and_deviation(ranking: Ranking) -> tuple[float, float]:
+    scores = [candidate.score for candidate in ranking.candidates]
+    if not scores:
+        return 0.0, 0.0
+    mean = math.fsum(scores) / len(scores)
+    return mean, math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))

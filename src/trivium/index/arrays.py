@@ -1,0 +1,165 @@
+"""A file of named arrays: written once, mapped read-only, each array checked when first used."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_MAGIC = b"TRIVARR1"
+_ALIGNMENT = 64  # a cache line, and enough for every vector instruction
+
+
+class CacheDamaged(Exception):
+    """A derived file is not what was written. Never leaves the store: the answer is to rebuild."""
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write the arrays and make sure they are on the disk under `path` before returning."""
+    entries: dict[str, Any] = {}
+    offset = 0
+    for name, array in arrays.items():
+        packed = np.ascontiguousarray(array)
+        entries[name] = {
+            "dtype": packed.dtype.str,
+            "shape": packed.shape,
+            "offset": offset,
+            "crc": zlib.crc32(packed.reshape(-1).view(np.uint8).data),
+        }
+        offset += -(-packed.nbytes // _ALIGNMENT) * _ALIGNMENT
+    header = json.dumps({"arrays": entries, "bytes": offset}).encode()
+    start = _data_start(len(header))
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
+        for name, array in arrays.items():
+            file.seek(start + entries[name]["offset"])
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        file.truncate(start + offset)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _data_start(header_length: int) -> int:
+    used = len(_MAGIC) + 8 + header_length
+    return -(-used // _ALIGNMENT) * _ALIGNMENT
+
+
+class MappedArrays(Mapping[str, Array]):
+    """The arrays of a file; nothing is read until it is asked for.
+
+    An array that does not match its checksum raises `CacheDamaged` on first use.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            with path.open("rb") as file:
+                magic, length = file.read(8), int.from_bytes(file.read(8), "little")
+                if magic != _MAGIC or length > 1 << 24:
+                    raise CacheDamaged(f"{path.name} is not an array file")
+                header = json.loads(file.read(length))
+            start = _data_start(length)
+            if path.stat().st_size != start + header["bytes"]:
+                raise CacheDamaged(f"{path.name} has been cut short")
+            self._entries: dict[str, Any] = header["arrays"]
+            self._data = (
+                np.memmap(path, np.uint8, "r", offset=start, shape=(header["bytes"],))
+                if header["bytes"]
+                else np.empty(0, np.uint8)
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CacheDamaged(f"{path.name} cannot be read: {error}") from error
+        self._name = path.name
+        self._checked: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._checked:
+            self._checked[name] = self._check(name)
+        return self._checked[name]
+
+    def _check(self, name: str) -> Array:
+        entry = self._entries[name]
+        dtype = np.dtype(entry["dtype"])
+        count = int(np.prod(entry["shape"], dtype=np.int64))
+        data = self._data[entry["offset"] : entry["offset"] + count * dtype.itemsize]
+        if zlib.crc32(data.data) != entry["crc"]:
+            raise CacheDamaged(f"{self._name}: '{name}' has changed on the disk")
+        array: Array = np.asarray(data).view(dtype).reshape(entry["shape"])
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class Strings:
+    """A list of strings as two arrays, so that opening it costs nothing."""
+
+    __slots__ = ("blob", "offsets")
+
+    def __init__(self, blob: Array, offsets: Array) -> None:
+        self.blob = blob
+        self.offsets = offsets
+
+    @classmethod
+    def pack(cls, strings: list[str]) -> Strings:
+        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    def arrays(self, name: str) -> dict[str, Array]:
+        return {f"{name}.blob": self.blob, f"{name}.offsets": self.offsets}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array], name: str) -> Strings:
+        return cls(arrays[f"{name}.blob"], arrays[f"{name}.offsets"])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def _bytes(self, index: int) -> bytes:
+        return self.blob[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def __getitem__(self, index: int) -> str:
+        return self._bytes(index).decode("utf-8", "surrogatepass")
+
+    def all(self) -> list[str]:
+        """Every string; one pass, for when all of them are needed anyway."""
+        data, offsets = self.blob.tobytes(), self.offsets.tolist()
+        return [
+            data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(offsets)
+        ]
+
+    def lower_bound(self, string: str) -> int:
+        """In a sorted list: the index of the first string that is not less than this one."""
+        wanted = string.encode("utf-8", "surrogatepass")
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._bytes(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def find(self, string: str) -> int:
+        """In a sorted list: the index of this string, or -1."""
+        index = self.lower_bound(string)
+        return index if index < len(self) and self[index] == string else -1
+
+    def prefix_range(self, prefix: str) -> tuple[int, int]:
+        """In a sorted list: the half-open range of the strings that start with `prefix`."""
+        return self.lower_bound(prefix), self.lower_bound(prefix + "\U0010ffff")

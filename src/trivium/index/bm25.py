@@ -1,0 +1,220 @@
+"""BM25 as FTS5 defines it, over the living rows of several segments that a caller may see.
+
+    score = Σ idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average length))
+    idf   = ln((N − n + ½) / (n + ½)), at least 1e-6
+    tf    = Σ weight of the column · count in the column
+
+N, n and lengths are those of the *visible* rows; only the *allowed* ones among them are ranked.
+A column of weight 0 counts as if it were not there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.index.arrays import Array
+from trivium.index.documents import Mask
+from trivium.index.segment import BODY, WIDTH, Segment
+from trivium.types import COLUMNS, Bm25, Phrase, WordQuery
+
+SMALLEST_IDF = 1e-6  # FTS5's floor for terms that more than half of the rows hold
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """The rows of one segment that hold a phrase, ascending, with its weighted frequency."""
+
+    rows: Array
+    frequency: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment with the rows whose statistics count and those that may be found."""
+
+    segment: Segment
+    visible: Mask
+    allowed: Mask
+    all_visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Number of visible rows and their average length in the columns that count."""
+
+    count: int
+    average_length: float
+
+
+def column_weights(bm25: Bm25) -> Floats:
+    return np.array([bm25.weights.get(name, 0.0) for name in COLUMNS], np.float64)
+
+
+def statistics(parts: Sequence[Part], weights: Floats) -> Statistics:
+    counted = weights > 0
+    count = sum(int(np.count_nonzero(part.visible)) for part in parts)
+    tokens = sum(int(part.segment.length_in(counted)[part.visible].sum()) for part in parts)
+    return Statistics(count, tokens / count if count else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """For each part the allowed rows that match, ascending, with their scores.
+
+    `ceiling` is what a row would score that surely held, without end, every clause of the query
+    that any visible row holds.
+    """
+
+    rows: list[tuple[NDArray[np.int64], Floats]]
+    ceiling: float
+
+
+def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics) -> Scored:
+    """Score the rows by the query's clauses."""
+    weights = column_weights(bm25)
+    scores = [np.zeros(len(part.segment)) for part in parts]
+    holds: list[list[Mask | None]] = [[None] * len(query.clauses) for _ in parts]
+    needs_holds = any(len(needed) != 1 for needed in query.alternatives)
+    norms = [_length_norm(part.segment, weights, bm25, known) for part in parts]
+    ceiling = 0.0
+    for index, clause in enumerate(query.clauses):
+        inverse, held_at_all = 0.0, False
+        best: list[Floats | None] = [None] * len(parts)
+        for phrase in clause.phrases:
+            found = [occurrences(part.segment, phrase, weights) for part in parts]
+            if phrase is clause.phrases[0]:
+                inverse = _inverse_frequency(parts, found, known.count)
+            held_at_all |= _document_frequency(parts, found) > 0
+            for place, (hits, norm) in enumerate(zip(found, norms, strict=True)):
+                if not len(hits.rows):
+                    continue
+                saturated = hits.frequency * (bm25.k1 + 1) / (hits.frequency + norm[hits.rows])
+                given = clause.weight * phrase.weight * inverse * saturated
+                if len(clause.phrases) == 1:
+                    scores[place][hits.rows] += given
+                else:
+                    held = best[place]
+                    if held is None:
+                        held = best[place] = np.zeros(len(scores[place]))
+                    held[hits.rows] = np.maximum(held[hits.rows], given)
+                if needs_holds:
+                    mask = holds[place][index]
+                    if mask is None:
+                        mask = holds[place][index] = np.zeros(len(scores[place]), bool)
+                    mask[hits.rows] = True
+        if held_at_all:
+            ceiling += clause.weight * inverse * (bm25.k1 + 1)
+        for place, held in enumerate(best):
+            if held is not None:
+                scores[place] += held
+    if needs_holds:
+        for place in range(len(parts)):
+            scores[place][~_fulfilled(query, holds[place], len(scores[place]))] = 0.0
+    results = []
+    for part, values in zip(parts, scores, strict=True):
+        for phrase in query.excluded:
+            values[occurrences(part.segment, phrase, weights).rows] = 0.0
+        rows = np.flatnonzero((values > 0) & part.allowed)
+        results.append((rows, values[rows]))
+    return Scored(results, ceiling)
+
+
+def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
+    """How many visible rows hold the phrase."""
+    return _document_frequency(parts, [occurrences(p.segment, phrase, weights) for p in parts])
+
+
+def occurrences(segment: Segment, phrase: Phrase, weights: Floats) -> Occurrences:
+    """Where a phrase stands in a segment, counting only columns of positive weight."""
+    if len(phrase.terms) == 1 and not phrase.prefix:
+        return _term(segment, segment.terms.find(phrase.terms[0]), weights)
+    if len(phrase.terms) == 1:
+        first, last = segment.terms.prefix_range(phrase.terms[0])
+        found = [segment.positions(term) for term in range(first, last)]
+        positions: Array = np.concatenate(found) if found else np.empty(0, np.int64)
+    else:
+        positions = _adjacent(segment, phrase)
+    return _count(segment, positions, weights)
+
+
+def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
+    if term < 0:
+        return Occurrences(np.empty(0, np.int64), np.empty(0))
+    arrays = segment.arrays
+    first, last = arrays["posting.offsets"][term : term + 2]
+    rows = arrays["posting.rows"][first:last]
+    frequency = arrays["posting.body"][first:last] * weights[BODY]
+    first, last = arrays["extra.offsets"][term : term + 2]
+    if first < last:
+        postings, columns = arrays["extra.posting"][first:last], arrays["extra.column"][first:last]
+        given = arrays["extra.count"][first:last] * weights[columns]
+        np.add.at(frequency, postings, given)
+    if (weights <= 0).any():
+        kept = frequency > 0
+        return Occurrences(rows[kept], frequency[kept])
+    return Occurrences(rows, frequency)
+
+
+def _adjacent(segment: Segment, phrase: Phrase) -> Array:
+    """The positions where the phrase's last term stands right after all the others."""
+    terms = [segment.terms.find(term) for term in phrase.terms]
+    if phrase.prefix:
+        first, last = segment.terms.prefix_range(phrase.terms[-1])
+        endings = [segment.positions(term) for term in range(first, last)]
+        final: Array = np.sort(np.concatenate(endings)) if endings else np.empty(0, np.int64)
+    elif terms[-1] >= 0:
+        final = segment.positions(terms[-1])
+    else:
+        return np.empty(0, np.int64)
+    if min(terms[:-1]) < 0:
+        return np.empty(0, np.int64)
+    reached = segment.positions(terms[0]).astype(np.int64)
+    for term in terms[1:-1]:
+        reached = np.intersect1d(reached + 1, segment.positions(term), assume_unique=True)
+    return np.intersect1d(reached + 1, final, assume_unique=True)
+
+
+def _count(segment: Segment, positions: Array, weights: Floats) -> Occurrences:
+    cells, counts = np.unique(segment.cell_of(positions), return_counts=True)
+    rows, columns = np.divmod(cells, WIDTH)
+    given = counts * weights[columns]
+    rows, given = rows[given > 0], given[given > 0]
+    unique, inverse = np.unique(rows, return_inverse=True)
+    return Occurrences(unique, np.bincount(inverse, given, len(unique)).astype(np.float64))
+
+
+def _length_norm(segment: Segment, weights: Floats, bm25: Bm25, known: Statistics) -> Floats:
+    lengths = segment.length_in(weights > 0)
+    average = known.average_length or 1.0
+    relative: Floats = lengths.astype(np.float64) / average
+    return bm25.k1 * (1 - bm25.b + bm25.b * relative)
+
+
+def _document_frequency(parts: Sequence[Part], found: Sequence[Occurrences]) -> int:
+    return sum(
+        len(hits.rows) if part.all_visible else int(np.count_nonzero(part.visible[hits.rows]))
+        for part, hits in zip(parts, found, strict=True)
+    )
+
+
+def _inverse_frequency(parts: Sequence[Part], found: Sequence[Occurrences], count: int) -> float:
+    holding = _document_frequency(parts, found)
+    inverse = math.log((count - holding + 0.5) / (holding + 0.5))
+    return inverse if inverse > 0 else SMALLEST_IDF
+
+
+def _fulfilled(query: WordQuery, holds: Sequence[Mask | None], rows: int) -> Mask:
+    """The rows that hold every clause of at least one alternative."""
+    fulfilled = np.zeros(rows, bool)
+    for needed in query.alternatives:
+        masks = [holds[index] for index in needed]
+        if masks and all(mask is not None for mask in masks):
+            fulfilled |= np.logical_and.reduce([mask for mask in masks if mask is not None])
+    return fulfilled

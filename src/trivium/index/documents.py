@@ -1,0 +1,197 @@
+"""The filter columns of a segment's documents, as codes and numbers; and Filter → mask."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.clock import microseconds
+from trivium.index.arrays import Array, Strings
+from trivium.sources import source_matcher
+from trivium.types import Document, Filter, Scalar
+
+Mask = NDArray[np.bool_]
+
+_CODED = ("scope", "kind", "category", "type", "domain", "severity")
+_ALWAYS, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+class DocumentTable:
+    """Document-level columns, in the order of document ids."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self._arrays["document.number"])
+
+    @cached_property
+    def ids(self) -> Strings:
+        return Strings.of(self._arrays, "document.id")
+
+    @cached_property
+    def _uris(self) -> Strings:
+        return Strings.of(self._arrays, "document.uri")
+
+    @cached_property
+    def _values(self) -> dict[str, int]:
+        """The code of every value of the coded columns, tags and metadata."""
+        return {value: code for code, value in enumerate(Strings.of(self._arrays, "value").all())}
+
+    @staticmethod
+    def pack(documents: Sequence[Document]) -> dict[str, Array]:
+        """The arrays of these documents, which are sorted by id."""
+        codes: dict[str, int] = {"": 0}
+
+        def code(value: str | None) -> int:
+            return codes.setdefault(value, len(codes)) if value else 0
+
+        arrays: dict[str, Array] = {
+            "document.number": np.array([d.number for d in documents], np.int64),
+            **Strings.pack([d.id for d in documents]).arrays("document.id"),
+            **Strings.pack([d.uri for d in documents]).arrays("document.uri"),
+        }
+        for name in _CODED:
+            values = [code(getattr(document, name)) for document in documents]
+            arrays[f"document.{name}"] = np.array(values, np.int32)
+        tags = [[code(tag) for tag in document.tags] for document in documents]
+        facts = [
+            [code(metadata_value(key, value)) for key, value in document.metadata.items()]
+            for document in documents
+        ]
+        arrays |= _ragged("document.tags", tags) | _ragged("document.metadata", facts)
+        for name, missing in (
+            ("created", _NEVER),
+            ("valid_from", _ALWAYS),
+            ("valid_until", _NEVER),
+        ):
+            times = [getattr(document, name) for document in documents]
+            arrays[f"document.{name}"] = np.array(
+                [microseconds(time) if time else missing for time in times], np.int64
+            )
+        return arrays | Strings.pack(list(codes)).arrays("value")
+
+    @staticmethod
+    def merge(
+        tables: Sequence[tuple[DocumentTable, NDArray[np.int64]]],
+    ) -> tuple[dict[str, Array], NDArray[np.int64]]:
+        """The chosen documents of several tables as one; and the new place of each, in order."""
+        codes: dict[str, int] = {"": 0}
+        pieces: dict[str, list[Array]] = {}
+        ids: list[str] = []
+        uris: list[str] = []
+        for table, chosen in tables:
+            arrays = table._arrays
+            values = Strings.of(arrays, "value").all()
+            remap = np.array([codes.setdefault(value, len(codes)) for value in values], np.int32)
+            ids += [table.ids[i] for i in chosen.tolist()]
+            uris += [table._uris[i] for i in chosen.tolist()]
+            for name in ("number", "created", "valid_from", "valid_until"):
+                pieces.setdefault(name, []).append(arrays[f"document.{name}"][chosen])
+            for name in _CODED:
+                pieces.setdefault(name, []).append(remap[arrays[f"document.{name}"][chosen]])
+            for name in ("tags", "metadata"):
+                lists = [remap[table._list(name, i)] for i in chosen.tolist()]
+                pieces.setdefault(name, []).extend(lists)
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+        places = np.empty(len(ids), np.int64)
+        places[order] = np.arange(len(ids))
+        merged: dict[str, Array] = {
+            **Strings.pack([ids[i] for i in order]).arrays("document.id"),
+            **Strings.pack([uris[i] for i in order]).arrays("document.uri"),
+            **Strings.pack(list(codes)).arrays("value"),
+        }
+        for name in ("number", "created", "valid_from", "valid_until", *_CODED):
+            merged[f"document.{name}"] = np.concatenate(pieces[name])[order]
+        for name in ("tags", "metadata"):
+            merged |= _ragged(f"document.{name}", [pieces[name][i].tolist() for i in order])
+        return merged, places
+
+    def _list(self, name: str, document: int) -> Array:
+        offsets = self._arrays[f"document.{name}.offsets"]
+        return self._arrays[f"document.{name}"][offsets[document] : offsets[document + 1]]
+
+    def with_scopes(self, scopes: frozenset[str]) -> Mask:
+        """The documents whose scope is one of these."""
+        return self._any_of("scope", tuple(scopes))
+
+    def scopes(self, chosen: Mask) -> set[str]:
+        """The scopes that the chosen documents have."""
+        values = Strings.of(self._arrays, "value")
+        return {values[code] for code in np.unique(self._arrays["document.scope"][chosen])}
+
+    def matching(self, filter: Filter) -> Mask:
+        """The documents that meet all document-level conditions of the filter."""
+        mask = np.ones(len(self), bool)
+        for name in _CODED:
+            wanted = getattr(filter, name)
+            if wanted:
+                mask &= self._any_of(name, wanted)
+        if filter.tags:
+            mask &= self._any_in_list("tags", filter.tags)
+        for key, values in _by_key(filter.metadata).items():
+            mask &= self._any_in_list("metadata", [metadata_value(key, v) for v in values])
+        if filter.source:
+            mask &= self._from_source(filter.source)
+        if filter.created_from or filter.created_until:
+            mask &= self._created_between(filter)
+        if filter.valid_at and not filter.include_expired:
+            at = microseconds(filter.valid_at)
+            mask &= self._arrays["document.valid_from"] <= at
+            mask &= at < self._arrays["document.valid_until"]
+        return mask
+
+    def _codes_of(self, values: Sequence[str]) -> NDArray[np.int32]:
+        known = self._values
+        return np.array([known[value] for value in values if value in known], np.int32)
+
+    def _any_of(self, name: str, wanted: Sequence[str]) -> Mask:
+        codes = self._codes_of(wanted)
+        column = self._arrays[f"document.{name}"]
+        return column == codes[0] if len(codes) == 1 else np.isin(column, codes)
+
+    def _any_in_list(self, name: str, wanted: Sequence[str]) -> Mask:
+        codes = self._codes_of(wanted)
+        offsets = self._arrays[f"document.{name}.offsets"]
+        hits = np.flatnonzero(np.isin(self._arrays[f"document.{name}"], codes))
+        mask = np.zeros(len(self), bool)
+        mask[np.searchsorted(offsets, hits, side="right") - 1] = True
+        return mask
+
+    def _from_source(self, patterns: Sequence[str]) -> Mask:
+        matches: Callable[[int, str], bool] = source_matcher(patterns)
+        numbers = self._arrays["document.number"].tolist()
+        pairs = zip(numbers, self._uris.all(), strict=True)
+        return np.fromiter((matches(number, uri) for number, uri in pairs), bool, len(self))
+
+    def _created_between(self, filter: Filter) -> Mask:
+        created = self._arrays["document.created"]
+        mask: Mask = created != _NEVER  # without a date it is in no range
+        if filter.created_from:
+            mask &= created >= microseconds(filter.created_from)
+        if filter.created_until:
+            mask &= created < microseconds(filter.created_until)
+        return mask
+
+
+def metadata_value(key: str, value: object) -> str:
+    """One string for a key and its value, so that equality of both is equality of strings."""
+    return f"{key}\x1f{json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)}"
+
+
+def _by_key(metadata: Sequence[tuple[str, Scalar]]) -> dict[str, list[Scalar]]:
+    keys: dict[str, list[Scalar]] = {}
+    for key, value in metadata:
+        keys.setdefault(key, []).append(value)
+    return keys
+
+
+def _ragged(name: str, lists: Sequence[Sequence[int]]) -> dict[str, Array]:
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(values) for values in lists], out=offsets[1:])
+    flat = [value for values in lists for value in values]
+    return {name: np.array(flat, np.int32), f"{name}.offsets": offsets}

@@ -1,0 +1,173 @@
+"""The cache folder: a manifest that names the files of the last snapshot that was written down.
+
+Files are never changed, only replaced by others under a new manifest, so a reader in another
+process keeps what it has mapped. Anything unexpected raises `CacheDamaged`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.index.arrays import Array, CacheDamaged, MappedArrays, write_arrays
+from trivium.index.documents import Mask
+from trivium.index.matrix import Block, merge_blocks
+from trivium.index.segment import Segment, merge
+from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
+
+FORMAT = 1
+MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
+GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
+
+
+class CacheFolder:
+    """Reads and writes the derived index of one library."""
+
+    def __init__(self, path: Path, library: str) -> None:
+        self._path = path
+        self._library = library
+
+    def load(self) -> tuple[Snapshot, str] | None:
+        """The last snapshot written for this library with its stamp; None if there is none."""
+        manifest_path = self._path / "manifest.json"
+        if not manifest_path.exists():
+            return None
+        try:
+            return self._load(json.loads(manifest_path.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CacheDamaged(f"the manifest cannot be read: {error}") from error
+
+    def _load(self, manifest: dict[str, Any]) -> tuple[Snapshot, str] | None:
+        if manifest["format"] != FORMAT or manifest["library"] != self._library:
+            return None
+        alive = MappedArrays(self._path / manifest["alive"])
+        segments = []
+        for place, name in enumerate(manifest["segments"]):
+            segment = Segment(MappedArrays(self._path / name))
+            segments.append(
+                LivingSegment(segment, _unpack(alive[f"segment.{place}"], len(segment)), name)
+            )
+        blocks = []
+        for place, name in enumerate(manifest["blocks"]):
+            arrays = MappedArrays(self._path / name)
+            block = Block(arrays["numbers"], arrays["matrix"])
+            blocks.append(LivingBlock(block, _unpack(alive[f"block.{place}"], len(block)), name))
+        generation, model = manifest["generation"], manifest["model"]
+        return Snapshot(generation, model, tuple(segments), tuple(blocks)), manifest["stamp"]
+
+    def save(self, snapshot: Snapshot, stamp: str) -> Snapshot:
+        """Merge what should be merged, write what is not on disk yet, replace the manifest."""
+        self._path.mkdir(exist_ok=True)
+        segments = [self._written_segment(one) for one in compact_segments(snapshot.segments)]
+        blocks = [self._written_block(one) for one in compact_blocks(snapshot.blocks)]
+        alive = {f"segment.{i}": np.packbits(one.alive) for i, one in enumerate(segments)}
+        alive |= {f"block.{i}": np.packbits(one.alive) for i, one in enumerate(blocks)}
+        alive_name = self._new_name("alive")
+        write_arrays(self._path / alive_name, alive)
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "library": self._library,
+            "generation": snapshot.generation,
+            "stamp": stamp,
+            "model": snapshot.model,
+            "alive": alive_name,
+            "segments": [one.file for one in segments],
+            "blocks": [one.file for one in blocks],
+        }
+        temporary = self._path / self._new_name("manifest")
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(manifest, file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self._path / "manifest.json")
+        self._remove_garbage({alive_name, *manifest["segments"], *manifest["blocks"]})
+        return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
+
+    def clear(self) -> None:
+        """Forget everything; the record has it all."""
+        (self._path / "manifest.json").unlink(missing_ok=True)
+
+    def _written_segment(self, living: LivingSegment) -> LivingSegment:
+        if living.file:
+            return living
+        name = self._new_name("words")
+        write_arrays(self._path / name, living.segment.arrays)
+        return LivingSegment(Segment(MappedArrays(self._path / name)), living.alive, name)
+
+    def _written_block(self, living: LivingBlock) -> LivingBlock:
+        if living.file:
+            return living
+        name = self._new_name("vectors")
+        arrays: dict[str, Array] = {
+            "numbers": living.block.numbers,
+            "matrix": living.block.matrix,
+        }
+        write_arrays(self._path / name, arrays)
+        return replace(living, file=name)
+
+    def _new_name(self, kind: str) -> str:
+        return f"{kind}-{uuid.uuid4().hex[:12]}.arrays"
+
+    def _remove_garbage(self, in_use: set[str]) -> None:
+        for path in self._path.glob("*.arrays*"):
+            try:
+                if path.name not in in_use and time.time() - path.stat().st_mtime > GARBAGE_AGE:
+                    path.unlink()
+            except OSError:
+                continue  # another process was quicker
+
+
+def compact_segments(segments: tuple[LivingSegment, ...]) -> tuple[LivingSegment, ...]:
+    """Merge neighbours of like size and rewrite what is mostly dead; empty ones disappear."""
+    kept: list[LivingSegment] = []
+    for one in segments:
+        if not one.alive.any():
+            continue
+        kept.append(_without_dead(one))
+        while len(kept) > 1 and _living(kept[-2]) < MERGE_FACTOR * _living(kept[-1]):
+            last, before = kept.pop(), kept.pop()
+            merged = merge([before.segment, last.segment], [before.alive, last.alive])
+            kept.append(LivingSegment(merged, np.ones(len(merged), bool)))
+    return tuple(kept)
+
+
+def compact_blocks(blocks: tuple[LivingBlock, ...]) -> tuple[LivingBlock, ...]:
+    """The same for vectors."""
+    kept: list[LivingBlock] = []
+    for one in blocks:
+        if not one.alive.any():
+            continue
+        if 2 * _living(one) < len(one.block):
+            block = merge_blocks([one.block], [one.alive])
+            one = LivingBlock(block, np.ones(len(block), bool))
+        kept.append(one)
+        while len(kept) > 1 and _living(kept[-2]) < MERGE_FACTOR * _living(kept[-1]):
+            last, before = kept.pop(), kept.pop()
+            block = merge_blocks([before.block, last.block], [before.alive, last.alive])
+            kept.append(LivingBlock(block, np.ones(len(block), bool)))
+    return tuple(kept)
+
+
+def _without_dead(one: LivingSegment) -> LivingSegment:
+    if 2 * _living(one) >= len(one.segment):
+        return one
+    merged = merge([one.segment], [one.alive])
+    return LivingSegment(merged, np.ones(len(merged), bool))
+
+
+def _living(one: LivingSegment | LivingBlock) -> int:
+    return int(np.count_nonzero(one.alive))
+
+
+def _unpack(bits: Any, count: int) -> Mask:
+    mask: Mask = np.unpackbits(np.asarray(bits), count=count).astype(bool)
+    if len(mask) != count:
+        raise CacheDamaged("the list of living rows does not fit its segment")
+    return mask

@@ -1,0 +1,233 @@
+"""One state of the library as arrays: segments with their living rows, blocks with theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.index import bm25 as words
+from trivium.index.documents import Mask
+from trivium.index.matrix import Block, nearest
+from trivium.index.segment import Segment
+from trivium.protocols import Found
+from trivium.types import Bm25, Filter, Grant, Unit, WordQuery
+from trivium.vectors import Floats32
+
+SubjectsOfTypes = Callable[[tuple[str, ...]], frozenset[str]]
+"""Resolves RDF types to the subjects that visibly have one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivingSegment:
+    """A segment with the rows that are still current; `file` is its name once it is on disk."""
+
+    segment: Segment
+    alive: Mask
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LivingBlock:
+    """A block with the vectors that are still current; `file` is its name once it is on disk."""
+
+    block: Block
+    alive: Mask
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that a search needs, at one generation. Never changes; a write makes the next one.
+
+    `model` is the fingerprint of the model whose vectors the blocks hold.
+    """
+
+    generation: int
+    model: str = ""
+    segments: tuple[LivingSegment, ...] = ()
+    blocks: tuple[LivingBlock, ...] = ()
+    _seen: dict[Grant, Seen] = field(default_factory=dict, compare=False, repr=False)
+
+    def seen_by(self, grant: Grant) -> Seen:
+        """The same state through a grant; made once for each grant."""
+        if grant not in self._seen:
+            self._seen[grant] = Seen.through(self, grant)
+        return self._seen[grant]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A snapshot within a grant. What is outside of it leaves no trace in any answer."""
+
+    snapshot: Snapshot
+    visible: tuple[Mask, ...]
+    all_visible: tuple[bool, ...]
+    _statistics: dict[bytes, words.Statistics] = field(default_factory=dict)
+
+    @classmethod
+    def through(cls, snapshot: Snapshot, grant: Grant) -> Seen:
+        visible = []
+        for living in snapshot.segments:
+            mask = living.alive
+            if grant.scopes is not None:
+                in_scope = living.segment.documents.with_scopes(grant.scopes)
+                mask = mask & in_scope[living.segment.document]
+            visible.append(mask)
+        return cls(snapshot, tuple(visible), tuple(bool(mask.all()) for mask in visible))
+
+    def parts(self, allowed: Sequence[Mask] | None = None) -> list[words.Part]:
+        return [
+            words.Part(living.segment, visible, visible if allowed is None else allowed[i], every)
+            for i, (living, visible, every) in enumerate(
+                zip(self.snapshot.segments, self.visible, self.all_visible, strict=True)
+            )
+        ]
+
+    def allowed(self, filter: Filter, subjects_of: SubjectsOfTypes) -> list[Mask]:
+        """The rows that the filter leaves of the visible ones, for each segment."""
+        return [
+            visible & _matching(living.segment, filter, subjects_of)
+            for living, visible in zip(self.snapshot.segments, self.visible, strict=True)
+        ]
+
+    def words(
+        self, query: WordQuery, bm25: Bm25, allowed: Sequence[Mask], depth: int, unit: Unit
+    ) -> Found:
+        parts = self.parts(allowed)
+        weights = words.column_weights(bm25)
+        counted = (weights > 0).tobytes()
+        if counted not in self._statistics:
+            self._statistics[counted] = words.statistics(parts, weights)
+        answer = words.score(parts, query, bm25, self._statistics[counted])
+        scored = answer.rows
+        matched = self._count_units([rows for rows, _ in scored], unit)
+        best: list[tuple[str, float]] = []
+        for living, (rows, scores) in zip(self.snapshot.segments, scored, strict=True):
+            chosen = _top(scores, depth)
+            best += [
+                (living.segment.id(row), score)
+                for row, score in zip(rows[chosen].tolist(), scores[chosen].tolist(), strict=True)
+            ]
+        found = sum(len(rows) for rows, _ in scored)
+        return Found(_best(best, depth), found <= depth, matched, answer.ceiling)
+
+    def nearest(self, vector: Floats32, allowed: Sequence[Mask], depth: int) -> Found:
+        by_number = self._allowed_numbers(allowed)
+        masks = [
+            living.alive & by_number[living.block.numbers.clip(max=len(by_number) - 1)]
+            for living in self.snapshot.blocks
+        ]
+        near = nearest([living.block for living in self.snapshot.blocks], masks, vector, depth)
+        ids = self.ids(near.numbers)
+        scored = zip(ids, near.cosines.tolist(), strict=True)
+        missing = sum(int(np.count_nonzero(mask)) for mask in allowed) - near.considered
+        complete = near.considered <= depth
+        return Found(_best(list(scored), depth), complete, near.considered, 1.0, missing)
+
+    def browse(self, allowed: Sequence[Mask], unit: Unit, depth: int) -> Found:
+        """One chunk of each of the first `depth` units in the order of their ids, score 0."""
+        firsts: dict[str, str] = {}
+        for living, mask in zip(self.snapshot.segments, allowed, strict=True):
+            segment = living.segment
+            for row in np.flatnonzero(mask).tolist():
+                name = self.unit_of(segment, row, unit)
+                chunk = segment.id(row)
+                if name not in firsts or chunk < firsts[name]:
+                    firsts[name] = chunk
+        ordered = sorted(firsts.items())
+        scored = tuple((chunk, 0.0) for _, chunk in ordered[:depth])
+        return Found(scored, len(ordered) <= depth, len(ordered))
+
+    def ids(self, numbers: NDArray[np.int64]) -> list[str]:
+        """The chunk ids of living chunk numbers."""
+        names: dict[int, str] = {}
+        for living in self.snapshot.segments:
+            rows = living.segment.rows_of(numbers)
+            for row in rows[living.alive[rows]].tolist():
+                names[int(living.segment.numbers[row])] = living.segment.id(row)
+        return [names[number] for number in numbers.tolist()]
+
+    def unit_of(self, segment: Segment, row: int, unit: Unit) -> str:
+        if unit == "chunk":
+            return segment.id(row)
+        if unit == "entity":
+            subject = int(segment.arrays["row.subject"][row])
+            if subject:
+                return segment.iris[subject]
+        return segment.documents.ids[int(segment.document[row])]
+
+    def scopes(self) -> frozenset[str]:
+        names: set[str] = set()
+        for living, visible in zip(self.snapshot.segments, self.visible, strict=True):
+            documents = np.zeros(len(living.segment.documents), bool)
+            documents[living.segment.document[visible]] = True
+            names |= living.segment.documents.scopes(documents)
+        return frozenset(names)
+
+    def _count_units(self, rows: Sequence[NDArray[np.int64]], unit: Unit) -> int:
+        if unit == "chunk":
+            return sum(len(found) for found in rows)
+        if unit == "document":  # a document lies in one segment as a whole
+            return sum(
+                int(np.count_nonzero(np.bincount(living.segment.document[found])))
+                for living, found in zip(self.snapshot.segments, rows, strict=True)
+                if len(found)
+            )
+        return len(
+            {
+                self.unit_of(living.segment, row, unit)
+                for living, found in zip(self.snapshot.segments, rows, strict=True)
+                for row in found.tolist()
+            }
+        )
+
+    def _allowed_numbers(self, allowed: Sequence[Mask]) -> Mask:
+        """The allowed rows as a mask over the store's chunk numbers; the last entry is False."""
+        numbers = [
+            living.segment.numbers[mask]
+            for living, mask in zip(self.snapshot.segments, allowed, strict=True)
+        ]
+        highest = max((int(n.max()) for n in numbers if len(n)), default=0)
+        by_number = np.zeros(highest + 2, bool)
+        for found in numbers:
+            by_number[found] = True
+        return by_number
+
+
+def _matching(segment: Segment, filter: Filter, subjects_of: SubjectsOfTypes) -> Mask:
+    mask = segment.documents.matching(filter)[segment.document]
+    for name, wanted in (
+        ("row.subject", filter.subjects),
+        ("row.predicate", filter.predicates),
+        ("row.graph", filter.graphs),
+    ):
+        if wanted:
+            mask &= _with_iri(segment, name, frozenset(wanted))
+    if filter.rdf_types:
+        mask &= _with_iri(segment, "row.subject", subjects_of(filter.rdf_types))
+    for excluded in filter.exclude:
+        if excluded.narrows():
+            mask &= ~_matching(segment, excluded, subjects_of)
+    return mask
+
+
+def _with_iri(segment: Segment, column: str, wanted: frozenset[str]) -> Mask:
+    codes = [code for code, iri in enumerate(segment.iris.all()) if code and iri in wanted]
+    return np.isin(segment.arrays[column], codes)
+
+
+def _top(scores: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
+    """Places of the `depth` best scores; of equal ones at the cut, those of the smallest rows."""
+    if len(scores) <= depth:
+        return np.arange(len(scores))
+    cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    above = np.flatnonzero(scores > cut)
+    level = np.flatnonzero(scores == cut)[: depth - len(above)]
+    return np.concatenate([above, level])
+
+
+def _best(scored: list[tuple[str, float]], depth: int) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:depth])

@@ -1,0 +1,1 @@
+"""From source files to passages: extract, check the fields, chunk."""

@@ -1,0 +1,214 @@
+"""Taking things in: files and folders → drafts → the store, in batches, with a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from trivium.config import IndexSettings
+from trivium.errors import SourceError, TriviumError
+from trivium.ingest import markdown, plain
+from trivium.ingest.blocks import Extraction
+from trivium.ingest.draft import Given, of_entry, of_extraction, same_fields, whole
+from trivium.ingest.entries import read_entries
+from trivium.ingest.files import extractor_for, walk
+from trivium.protocols import Progress, Store
+from trivium.text import content_hash
+from trivium.types import OWNER, PUBLIC_SCOPE, Document, Draft
+
+BATCH = 64
+"""Documents per transaction: few enough to lose little on Ctrl-C, enough to write fast."""
+
+EXTRACTORS: Mapping[str, Callable[[bytes, str], Extraction]] = {
+    "markdown": markdown.extract,
+    "plain": plain.extract,
+}
+
+
+class IngestStore(Store, Protocol):
+    """A store that also remembers where documents came from."""
+
+    def fingerprints(self, documents: Sequence[str]) -> dict[str, tuple[str, str]]: ...
+    def sources(self) -> dict[str, str]: ...
+    def add_source(self, name: str, root: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """What an `add` did. `errors` are (name, message); `waiting` counts texts without a vector."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    errors: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[str, ...] = ()
+    waiting: int = 0
+    model_problem: str = ""
+
+
+@dataclass
+class Adding:
+    """One `add` under way."""
+
+    store: IngestStore
+    settings: IndexSettings
+    given: Given
+    now: datetime
+    reprocess: bool
+    progress: Progress
+    _batch: list[Draft] = field(default_factory=list)
+    _seen: int = 0
+    _total: int | None = None
+    _added: list[str] = field(default_factory=list)
+    _updated: list[str] = field(default_factory=list)
+    _unchanged: list[str] = field(default_factory=list)
+    _skipped: list[str] = field(default_factory=list)
+    _errors: list[tuple[str, str]] = field(default_factory=list)
+
+    def path(self, path: Path) -> None:
+        """A file, or a folder with all it holds."""
+        if not path.exists():
+            self._errors.append((str(path), "there is no such file or folder; check the path"))
+            return
+        if path.suffix == ".trivium" and path.is_dir():
+            self._errors.append((str(path), "this is a library, not a source; add the originals"))
+            return
+        if path.is_file():
+            source, root = self._source_of(path.parent)
+            self._file(path, source, root, asked_for=True)
+            return
+        source, root = self._source_of(path)
+        files = list(walk(path, lambda at, why: self._errors.append((str(at), why))))
+        self._total = (self._total or 0) + len(files)
+        for file in files:
+            self._file(file, source, root, asked_for=False)
+
+    def text(self, text: str, title: str, id: str) -> None:
+        clean = text.encode("utf-8", "replace").decode()
+        document = Document(
+            id=id,
+            uri=f"text:{id}",
+            title=title,
+            kind=self.given.kind or "note",
+            category=self.given.category,
+            scope=self.given.scope or PUBLIC_SCOPE,
+            tags=self.given.tags,
+            created=self.now,
+            updated=self.now,
+            source_hash=content_hash(clean),
+        )
+        self._draft(whole(document, clean, self.settings))
+
+    def entries(self, entries: Iterable[Mapping[str, Any]], name: str = "entries") -> None:
+        try:
+            data = json.dumps(list(entries), default=str).encode()
+        except (TypeError, ValueError) as error:
+            raise SourceError(f"{name} cannot be written as JSON: {error}") from error
+        self._entries(data, name)
+
+    def finish(self) -> AddReport:
+        self._flush()
+        return AddReport(
+            tuple(self._added),
+            tuple(self._updated),
+            tuple(self._unchanged),
+            tuple(self._errors),
+            tuple(self._skipped),
+        )
+
+    def _file(self, path: Path, source: str, root: Path, *, asked_for: bool) -> None:
+        self._seen += 1
+        self.progress("read", self._seen, self._total)
+        try:
+            if path.suffix == ".json":
+                self._json(path, asked_for)
+                return
+            name = extractor_for(path)
+            if name is None:
+                self._unknown_format(path, asked_for)
+                return
+            data = path.read_bytes()
+            extraction = EXTRACTORS[name](data, str(path))
+            uri = f"{source}:{path.resolve().relative_to(root).as_posix()}"
+            self._draft(of_extraction(extraction, path, uri, data, self.given, self.settings))
+        except TriviumError as error:
+            self._errors.append((str(path), str(error)))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._errors.append((str(path), f"cannot be read: {reason}; check its permissions"))
+
+    def _json(self, path: Path, asked_for: bool) -> None:
+        try:
+            self._entries(path.read_bytes(), str(path))
+        except SourceError:
+            if asked_for:
+                raise
+            self._skipped.append(str(path))  # some other JSON that happens to lie in the folder
+
+    def _entries(self, data: bytes, name: str) -> None:
+        for entry in read_entries(data, name):
+            self._draft(of_entry(entry, self.given, self.settings, self.now))
+
+    def _unknown_format(self, path: Path, asked_for: bool) -> None:
+        if asked_for:
+            kind = path.suffix or "a file without an ending"
+            raise SourceError(f"{kind} is not a format that can be read; convert it to text first")
+        self._skipped.append(str(path))
+
+    def _source_of(self, folder: Path) -> tuple[str, Path]:
+        """The named root that this folder belongs to; a new one if it is under none."""
+        absolute = folder.resolve()
+        known = self.store.sources()
+        inside = [
+            (name, Path(root)) for name, root in known.items() if absolute.is_relative_to(root)
+        ]
+        if inside:
+            return max(inside, key=lambda one: len(one[1].parts))
+        base = (absolute.name or "root").replace(":", "-")
+        name, count = base, 2
+        while name in known or name in ("entry", "text", "upload"):
+            name, count = f"{base}-{count}", count + 1
+        self.store.add_source(name, str(absolute))
+        return name, absolute
+
+    def _draft(self, draft: Draft) -> None:
+        self._batch.append(draft)
+        if len(self._batch) >= BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write the batch: new versions for new content, new fields where only they changed."""
+        batch = {draft.document.id: draft for draft in self._batch}
+        self._batch = []
+        known = self.store.find(list(batch), OWNER)
+        made_from = self.store.fingerprints(list(batch))
+        fresh: list[Draft] = []
+        amended: list[Draft] = []
+        for id, draft in batch.items():
+            stored = known.get(id)
+            if stored is None or stored.id != id:
+                self._added.append(id)
+                fresh.append(draft)
+            elif self.reprocess or made_from[id] != (draft.document.source_hash, draft.pipeline):
+                self._updated.append(id)
+                fresh.append(draft)
+            elif not same_fields(stored, _kept(draft.document, stored)):
+                self._updated.append(id)
+                amended.append(replace(draft, document=_kept(draft.document, stored)))
+            else:
+                self._unchanged.append(id)
+        if fresh:
+            self.store.put(fresh, self.now)
+        if amended:
+            self.store.amend(amended, self.now)
+
+
+def _kept(drafted: Document, stored: Document) -> Document:
+    """Entries and texts without a date of their own keep the one of their first arrival."""
+    if drafted.uri.startswith(("entry:", "text:")):
+        return replace(drafted, created=stored.created, updated=stored.updated)
+    return drafted

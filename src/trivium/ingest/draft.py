@@ -1,0 +1,135 @@
+"""Extraction, entry or plain text → Draft: all that a store needs to write a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from trivium.config import IndexSettings
+from trivium.ingest.blocks import Extraction
+from trivium.ingest.chunk import Chunking, chunk
+from trivium.ingest.entries import Entry
+from trivium.ingest.fields import Fields, document_fields
+from trivium.text import content_hash
+from trivium.types import PUBLIC_SCOPE, Chunk, Document, Draft, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller says about everything in this `add`; it wins over the source's own words."""
+
+    scope: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    kind: str | None = None
+
+
+NOTHING_GIVEN = Given()
+
+
+def of_extraction(
+    extraction: Extraction,
+    path: Path,
+    uri: str,
+    data: bytes,
+    given: Given,
+    settings: IndexSettings,
+) -> Draft:
+    """The draft of a file."""
+    fields = document_fields(extraction.fields, str(path))
+    modified = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    document = Document(
+        id=document_id(uri),
+        uri=uri,
+        title=fields.title or extraction.title or path.stem,
+        kind=given.kind or "note",
+        key=uri.partition(":")[2].removesuffix(path.suffix),
+        media_type=extraction.media_type,
+        source_hash=sha256(data).hexdigest(),
+    )
+    document = _with_fields(document, fields, given, modified)
+    passages = chunk(extraction, Chunking(settings.chunk_size, settings.chunk_overlap))
+    pipeline = (
+        f"{extraction.extractor} {Chunking.version} {settings.chunk_size}/{settings.chunk_overlap}"
+    )
+    return with_hashes(
+        Draft(document, passages, ("",) * len(passages), extraction.text, pipeline), settings
+    )
+
+
+def of_entry(entry: Entry, given: Given, settings: IndexSettings, now: datetime) -> Draft:
+    """The draft of a knowledge entry: one chunk, its description."""
+    source = repr((entry.description, entry.fields))
+    document = Document(
+        id=entry.id,
+        uri=f"entry:{entry.id}",
+        title=entry.fields.title or entry.id,
+        kind=given.kind or "entry",
+        key=entry.id,
+        media_type="application/json",
+        source_hash=content_hash(source),
+    )
+    document = _with_fields(document, entry.fields, given, now)
+    return whole(document, entry.description, settings)
+
+
+def whole(document: Document, text: str, settings: IndexSettings) -> Draft:
+    """A document of one chunk."""
+    passages = (Passage(text, end=len(text)),)
+    return with_hashes(Draft(document, passages, ("",), text, "whole/1"), settings)
+
+
+def with_hashes(draft: Draft, settings: IndexSettings) -> Draft:
+    """The draft with the hash of each passage's embedding input."""
+    hashes = [
+        embedding_hash(embedding_input(settings.template, draft.document, passage))
+        for passage in draft.passages
+    ]
+    return replace(draft, embedding_hashes=tuple(hashes))
+
+
+def embedding_input(template: str, document: Document, passage: Passage | Chunk) -> str:
+    """The exact text that is embedded: the library's template without its empty lines."""
+    filled = template.format(
+        title=document.title,
+        heading=" › ".join(passage.heading),
+        text=passage.text,
+        context=document.context,
+        tags=", ".join(document.tags),
+    )
+    return "\n".join(line for line in filled.split("\n") if line.strip())
+
+
+def embedding_hash(text: str) -> str:
+    """The key of a vector; "" says that there is nothing to embed."""
+    return content_hash(text) if text.strip() else ""
+
+
+def document_id(uri: str) -> str:
+    """The id of a document that has no id of its own: a hash of its first uri."""
+    return content_hash(uri)[:16]
+
+
+def _with_fields(document: Document, fields: Fields, given: Given, dated: datetime) -> Document:
+    return replace(
+        document,
+        category=given.category or fields.category,
+        scope=given.scope or fields.scope or PUBLIC_SCOPE,
+        type=fields.type,
+        domain=fields.domain,
+        severity=fields.severity,
+        context=fields.context or "",
+        tags=tuple(dict.fromkeys((*fields.tags, *given.tags))),
+        metadata=fields.metadata,
+        valid_from=fields.valid_from,
+        valid_until=fields.valid_until,
+        created=fields.created or dated,
+        updated=fields.updated or fields.created or dated,
+    )
+
+
+def same_fields(stored: Document, drafted: Document) -> bool:
+    """Whether a stored document already says what the draft says."""
+    return stored == replace(drafted, number=stored.number, version=stored.version)

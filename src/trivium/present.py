@@ -1,0 +1,246 @@
+"""How hits are shown: snippets with exact highlights, and the JSON of section 5 of the design."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trivium.clock import format_time
+from trivium.text import Span, spans, token_estimate
+from trivium.types import Document, Highlight, Hit, Part, Reading, Record, Result
+
+SNIPPET_LENGTH = 240  # three lines of a terminal, and enough to judge a hit by
+
+
+def hit(
+    rank: int,
+    unit: str,
+    score: float,
+    parts: tuple[Part, ...],
+    record: Record,
+    terms: Mapping[str, frozenset[str]],
+) -> Hit:
+    """A hit with the window of its text that holds most of what the legs matched on."""
+    snippet, highlights = snippet_of(record.chunk.text, terms)
+    return Hit(
+        rank=rank,
+        id=unit,
+        score=score,
+        document=record.document,
+        chunk=record.chunk,
+        parts=parts,
+        snippet=snippet,
+        highlights=highlights,
+        tokens=token_estimate(record.chunk.text),
+    )
+
+
+def snippet_of(
+    text: str, terms: Mapping[str, frozenset[str]], length: int = SNIPPET_LENGTH
+) -> tuple[str, tuple[Highlight, ...]]:
+    """A piece of the text in one line, and where each leg's terms stand in it."""
+    start, end = _window(text, terms, length)
+    piece = _on_one_line(text[start:end])
+    before = "… " if start > 0 else ""
+    after = " …" if end < len(text) else ""
+    highlights = [
+        Highlight(leg, span.start + len(before), span.end + len(before))
+        for span in spans(piece)
+        for leg, wanted in terms.items()
+        if span.term in wanted
+    ]
+    return before + piece + after, tuple(_joined(highlights))
+
+
+def _on_one_line(text: str) -> str:
+    """The text with line breaks, heading signs and table rules folded into single spaces."""
+    without_rules = re.sub(r"\|[\s:|-]+\|", " | ", text)
+    without_headings = re.sub(r"^#{1,6}\s+", "", without_rules, flags=re.MULTILINE)
+    return re.sub(r"\s+", " ", without_headings).strip()
+
+
+def _window(text: str, terms: Mapping[str, frozenset[str]], length: int) -> tuple[int, int]:
+    """The stretch with the most distinct terms; the first of equal ones."""
+    if len(text) <= length:
+        return 0, len(text)
+    wanted = frozenset().union(*terms.values()) if terms else frozenset()
+    places = [span for span in spans(text) if span.term in wanted]
+    best, best_count, last = 0, 0, 0
+    inside: dict[str, int] = {}
+    for first, span in enumerate(places):
+        while last < len(places) and places[last].end <= span.start + length - 40:
+            inside[places[last].term] = inside.get(places[last].term, 0) + 1
+            last += 1
+        if len(inside) > best_count:
+            best, best_count = span.start, len(inside)
+        if first < last:
+            _leave(inside, span)
+        last = max(last, first + 1)
+    start = _word_start(text, max(0, best - 40))
+    end = min(len(text), start + length)
+    if end < len(text):
+        space = text.rfind(" ", start + length // 2, end)
+        end = space if space > 0 else end
+    return start, end
+
+
+def _leave(inside: dict[str, int], span: Span) -> None:
+    inside[span.term] -= 1
+    if not inside[span.term]:
+        del inside[span.term]
+
+
+def _word_start(text: str, place: int) -> int:
+    """The next beginning of a word at or after `place`, so that no word is cut in half."""
+    if place == 0:
+        return 0
+    match = re.compile(r"\s\S").search(text, place - 1, min(len(text), place + 40))
+    return match.start() + 1 if match else place
+
+
+def _joined(highlights: Sequence[Highlight]) -> list[Highlight]:
+    """Overlapping highlights of one leg (CJK bigrams) as one, in reading order."""
+    joined: list[Highlight] = []
+    for one in sorted(highlights, key=lambda h: (h.leg, h.start)):
+        if joined and joined[-1].leg == one.leg and one.start < joined[-1].end:
+            joined[-1] = Highlight(one.leg, joined[-1].start, max(one.end, joined[-1].end))
+        else:
+            joined.append(one)
+    return sorted(joined, key=lambda h: (h.start, h.leg))
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """The answer as plain data; the same for every surface."""
+    return {
+        "query": result.query,
+        "profile": result.profile,
+        "score_kind": result.score_kind.value,
+        "took_ms": round(result.took_ms, 3),
+        "total": result.total,
+        "matched": result.matched,
+        "legs": [
+            {
+                "name": leg.name,
+                "state": leg.state.value,
+                "candidates": len(leg.ranking),
+                "ms": round(leg.ms, 3),
+                **({"note": leg.note} if leg.note else {}),
+            }
+            for leg in result.legs
+        ],
+        "degraded": list(result.degraded),
+        "warnings": list(result.warnings),
+        "confidence": result.confidence,
+        "ambiguous": list(result.ambiguous),
+        "hits": [hit_json(hit, full=result.mode == "full") for hit in result.hits],
+        "next_cursor": result.next_cursor,
+    }
+
+
+def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
+    document, chunk = hit.document, hit.chunk
+    data: dict[str, Any] = {
+        "rank": hit.rank,
+        "id": hit.id,
+        "chunk": chunk.id,
+        "score": hit.score,
+        "kind": document.kind,
+        "title": document.title,
+        "heading": hit.heading,
+        "pages": list(chunk.pages) if chunk.pages else None,
+        "type": document.type,
+        "domain": document.domain,
+        "severity": document.severity,
+        "tags": list(document.tags),
+        "tier": None,
+        "freshness": "unverified",
+        "snippet": hit.snippet,
+        "highlights": [{"leg": h.leg, "start": h.start, "end": h.end} for h in hit.highlights],
+        "tokens": hit.tokens,
+        "document": {
+            "id": document.id,
+            "number": document.number,
+            "uri": document.uri,
+            "category": document.category,
+            "scope": document.scope,
+            "version": chunk.version,
+        },
+        "parts": [
+            {
+                "stage": part.stage,
+                "name": part.name,
+                "rank": part.rank,
+                "value": part.value,
+                "weight": part.weight,
+                "contribution": part.contribution,
+            }
+            for part in hit.parts
+        ],
+    }
+    if full:
+        data["text"] = chunk.text
+        data["fields"] = document_json(document)
+        if chunk.subject:
+            data["fact"] = {
+                "subject": chunk.subject,
+                "predicate": chunk.predicate,
+                "graph": chunk.graph,
+            }
+    return data
+
+
+def document_json(document: Document) -> dict[str, Any]:
+    def time(name: str) -> str | None:
+        moment = getattr(document, name)
+        return format_time(moment) if moment else None
+
+    return {
+        "id": document.id,
+        "number": document.number,
+        "uri": document.uri,
+        "title": document.title,
+        "kind": document.kind,
+        "media_type": document.media_type,
+        "category": document.category,
+        "scope": document.scope,
+        "type": document.type,
+        "domain": document.domain,
+        "severity": document.severity,
+        "tags": list(document.tags),
+        "context": document.context,
+        "metadata": dict(document.metadata),
+        "valid_from": time("valid_from"),
+        "valid_until": time("valid_until"),
+        "created": time("created"),
+        "updated": time("updated"),
+        "version": document.version,
+    }
+
+
+def reading_json(reading: Reading) -> dict[str, Any]:
+    """A document with its chunks, whole."""
+    return {
+        **document_json(reading.document),
+        "text": reading.text,
+        "chunks": [
+            {
+                "id": chunk.id,
+                "heading": list(chunk.heading),
+                "pages": list(chunk.pages) if chunk.pages else None,
+                "start": chunk.start,
+                "end": chunk.end,
+                "text": chunk.text,
+            }
+            for chunk in reading.chunks
+        ],
+    }
+
+
+def to_text(data: Any) -> str:
+    """JSON with stable bytes: the same data always gives the same text."""
+    return json.dumps(data, ensure_ascii=False, indent=2, default=str)

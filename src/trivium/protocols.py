@@ -1,0 +1,208 @@
+"""What can be replaced. Each protocol is as small as its callers need.
+
+A store gives out *views*: one consistent state of the library, seen through one grant. A view's
+search abilities are separate protocols, so what a store cannot do is simply not there, and a
+profile that needs it is refused when it is opened (`legs_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.types import (
+    Bm25,
+    Candidate,
+    Chunk,
+    Document,
+    Draft,
+    Filter,
+    Grant,
+    Ranking,
+    Record,
+    Unit,
+    Version,
+    WordQuery,
+)
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. Loading is lazy: constructing one costs nothing."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the vectors it makes, stored with them; known without loading the model."""
+
+    @property
+    def dimension(self) -> int: ...
+    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    def query(self, text: str) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a view's search gives back: (chunk id, score) best first, ties by id.
+
+    `complete` says that no matching chunk was cut off; `matched` counts the matching units;
+    `ceiling` is the score that no chunk could exceed; `missing` counts the chunks that could not
+    be considered, because their vector is still to be made.
+    """
+
+    scored: tuple[tuple[str, float], ...] = ()
+    complete: bool = True
+    matched: int = 0
+    ceiling: float = 0.0
+    missing: int = 0
+
+    def ranking(self) -> Ranking:
+        return Ranking(
+            tuple(Candidate(id, score) for id, score in self.scored), ceiling=self.ceiling
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A word of the library that looks like another: its trigram similarity and its term."""
+
+    word: str
+    term: str
+    similarity: float
+
+
+class View(Protocol):
+    """One state of the library within one grant. Nothing outside the grant can be told from it."""
+
+    @property
+    def generation(self) -> int: ...
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was repaired on the way here, such as a cache that was rebuilt."""
+
+    def records(self, chunks: Sequence[str]) -> dict[str, Record]:
+        """The named chunks that exist and are within the grant."""
+
+    def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
+        """The unit each chunk belongs to."""
+
+    def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
+        """The first `depth` units in id order with score 0; `matched` counts all of them."""
+
+    def scopes(self) -> frozenset[str]:
+        """The scopes that documents within the grant have."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+
+@runtime_checkable
+class WordSearch(Protocol):
+    """The ability behind the keyword leg."""
+
+    def words(
+        self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit
+    ) -> Found: ...
+
+
+@runtime_checkable
+class VectorSearch(Protocol):
+    """The ability behind the vector leg: exact cosine unless the store says otherwise."""
+
+    @property
+    def model(self) -> str:
+        """Fingerprint of the active model, "" when there is none."""
+
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Found: ...
+
+
+@runtime_checkable
+class SpellingSearch(Protocol):
+    """The ability behind the trigram leg: the vocabulary within the grant."""
+
+    def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
+        """The words of a length in this range (both ends count) that share most trigrams."""
+
+    def starting(self, prefix: str, limit: int) -> list[Similar]:
+        """Words that start with `prefix`, shortest first."""
+
+    def frequency(self, terms: Sequence[str]) -> int:
+        """In how many chunks the stemmed terms stand side by side (one term: in how many)."""
+
+
+LEG_ABILITIES: Mapping[str, type] = {
+    "keyword": WordSearch,
+    "vector": VectorSearch,
+    "trigram": SpellingSearch,
+}
+
+
+def legs_of(view: View) -> tuple[str, ...]:
+    """The legs this view can serve."""
+    return tuple(name for name, ability in LEG_ABILITIES.items() if isinstance(view, ability))
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An embedding model as the record knows it."""
+
+    name: str
+    fingerprint: str
+    dimension: int
+    active: bool
+    vectors: int = 0
+
+
+class Store(Protocol):
+    """Where documents, versions, chunks and vectors are kept. Every write is one transaction."""
+
+    def put(self, drafts: Sequence[Draft], now: datetime) -> list[Document]:
+        """Store new versions; a document with this id is replaced, its old version kept."""
+
+    def amend(self, drafts: Sequence[Draft], now: datetime) -> None:
+        """Change the fields of stored documents (title, tags, scope …) without a new version."""
+
+    def remove(self, documents: Sequence[str]) -> int: ...
+    def activate(self, document: str, version: int, now: datetime) -> None: ...
+
+    def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
+        """Documents by id, `#number`, uri or chunk id; what is not visible is not found."""
+
+    def documents(
+        self, filter: Filter, grant: Grant, limit: int | None = None
+    ) -> list[Document]: ...
+    def chunks(self, document: str, version: int | None = None) -> list[Chunk]: ...
+    def versions(self, document: str) -> list[Version]: ...
+
+    def models(self) -> list[Model]: ...
+    def use_model(self, model: Model) -> None:
+        """Register a model and make it the active one."""
+
+    def pending(self, fingerprint: str, limit: int) -> list[Record]:
+        """Active chunks that have no vector of this model yet, one for each distinct input."""
+
+    def save_vectors(
+        self, fingerprint: str, hashes: Sequence[str], vectors: NDArray[np.float32]
+    ) -> None: ...
+
+    def view(self, grant: Grant, as_of: datetime | None = None) -> View: ...
+    def status(self) -> dict[str, Any]: ...
+    def check(self) -> list[str]:
+        """What is wrong with the record or its derived index; empty when all is well."""
+
+    def close(self) -> None: ...
+
+
+class Progress(Protocol):
+    """Told how far long work has come; `total` may be unknown."""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None: ...
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    """The progress of nobody watching."""

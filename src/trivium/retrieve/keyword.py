@@ -1,0 +1,130 @@
+"""Words: a query becomes terms, phrases and exclusions, ranked by BM25.
+
+`or` finds chunks with any of the words, `and` with all of them, `websearch` reads quotes as
+phrases, a minus as exclusion and a lone OR between alternatives, and joins the rest by AND. No
+character of the query is ever an operator of a database.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from trivium.config import KeywordSettings
+from trivium.protocols import View, WordSearch
+from trivium.text import Span, spans, stop_words
+from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
+
+MOST_WORDS = 64
+"""Words of a query that are looked up; a pasted page is cut here, and the leg says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """A query as the keyword leg understands it."""
+
+    words: WordQuery
+    terms: frozenset[str]
+    note: str = ""
+
+
+def search(
+    view: View, query: str, settings: KeywordSettings, filter: Filter, depth: int, unit: Unit
+) -> Leg:
+    """The chunks that hold the query's words."""
+    if not isinstance(view, WordSearch):
+        return Leg("keyword", LegState.SKIPPED, note="this library has no word index")
+    read = read_query(query, settings)
+    if not read.words.clauses:
+        return Leg("keyword", LegState.EMPTY, note=read.note, matched=0)
+    found = view.words(read.words, settings.bm25(), filter, depth, unit)
+    return Leg(
+        "keyword",
+        LegState.OK if found.scored else LegState.EMPTY,
+        found.ranking(),
+        note=read.note,
+        terms=read.terms,
+        complete=found.complete,
+        matched=found.matched,
+    )
+
+
+def read_query(query: str, settings: KeywordSettings) -> ReadQuery:
+    """Turn what was typed into clauses; stop words go unless nothing else is left."""
+    if settings.join == "websearch":
+        return _websearch(query, settings)
+    found = list(spans(query))
+    kept = _content(found, settings)
+    note = _cut_note(len(kept))
+    kept = kept[:MOST_WORDS]
+    clauses = tuple(Clause((Phrase((span.term,)),)) for span in kept)
+    terms = frozenset(span.term for span in kept)
+    if settings.join == "and" and clauses:
+        return ReadQuery(WordQuery(clauses, (tuple(range(len(clauses))),)), terms, note)
+    return ReadQuery(WordQuery.any_of(clauses), terms, note)
+
+
+def _content(found: list[Span], settings: KeywordSettings) -> list[Span]:
+    """Without stop words and words that are too short; all of them if none would be left."""
+    stops = stop_words(settings.stop_words) if settings.stop_words != "none" else frozenset()
+    kept = [
+        span
+        for span in found
+        if span.word not in stops and len(span.word) >= settings.minimum_length
+    ]
+    return kept or found
+
+
+_WEBSEARCH = re.compile(r'(?P<minus>-)?(?:"(?P<phrase>[^"]*)"?|(?P<word>\S+))')
+
+
+def _websearch(query: str, settings: KeywordSettings) -> ReadQuery:
+    stops = stop_words(settings.stop_words) if settings.stop_words != "none" else frozenset()
+    clauses: list[Clause] = []
+    excluded: list[Phrase] = []
+    alternatives: list[list[int]] = [[]]
+    dropped: list[Clause] = []
+    words = 0
+    for match in _WEBSEARCH.finditer(query):
+        quoted = match["phrase"] is not None
+        text = match["phrase"] if quoted else match["word"]
+        if not quoted and text.casefold() == "or" and not match["minus"]:
+            alternatives.append([])
+            continue
+        found = list(spans(text))
+        words += len(found)
+        if words > MOST_WORDS:
+            break
+        if not found:
+            continue
+        phrases = _phrases(found, quoted)
+        if match["minus"]:
+            excluded += phrases
+            continue
+        for span, phrase in zip(found, phrases, strict=False):
+            clause = Clause((phrase,))
+            if not quoted and span.word in stops:
+                dropped.append(clause)
+                continue
+            alternatives[-1].append(len(clauses))
+            clauses.append(clause)
+    if not clauses and dropped:  # nothing but stop words: better they than nothing
+        clauses, alternatives = dropped, [list(range(len(dropped)))]
+    terms = frozenset(
+        term for clause in clauses for phrase in clause.phrases for term in phrase.terms
+    )
+    needed = tuple(tuple(group) for group in alternatives if group)
+    return ReadQuery(WordQuery(tuple(clauses), needed, tuple(excluded)), terms, _cut_note(words))
+
+
+def _phrases(found: list[Span], quoted: bool) -> list[Phrase]:
+    """One phrase for what is quoted; otherwise the words of a token such as `node-js` singly."""
+    if quoted:
+        return [Phrase(tuple(span.term for span in found))]
+    return [Phrase((span.term,)) for span in found]
+
+
+def _cut_note(words: int) -> str:
+    if words <= MOST_WORDS:
+        return ""
+    return f"the query has {words} words; the first {MOST_WORDS} were looked up"

@@ -1,0 +1,39 @@
+"""Meaning: the query's vector against those of the chunks, by cosine."""
+
+from __future__ import annotations
+
+from trivium.errors import ModelError
+from trivium.protocols import Embedder, VectorSearch, View
+from trivium.types import Filter, Leg, LegState
+
+
+def search(view: View, query: str, embedder: Embedder | None, filter: Filter, depth: int) -> Leg:
+    """The chunks nearest in meaning; if that cannot be told, the leg says why."""
+    if not isinstance(view, VectorSearch):
+        return Leg("vector", LegState.SKIPPED, note="this library has no vectors")
+    if embedder is None:
+        return Leg("vector", LegState.SKIPPED, note="this library has no embedding model")
+    if view.model and view.model != embedder.fingerprint:
+        note = (
+            f"the library's vectors are of {view.model}, the model at hand is "
+            f"{embedder.fingerprint}; run 'trivium embed' to make new ones"
+        )
+        return Leg("vector", LegState.FAILED, note=note)
+    try:
+        vector = embedder.query(query)
+        found = view.nearest(vector, filter, depth)
+    except ModelError as error:
+        return Leg("vector", LegState.FAILED, note=str(error))
+    return Leg(
+        "vector",
+        LegState.OK if found.scored else LegState.EMPTY,
+        found.ranking(),
+        complete=found.complete,
+        note=_waiting(found.missing),
+    )
+
+
+def _waiting(missing: int) -> str:
+    if not missing:
+        return ""
+    return f"{missing} chunks wait for their vector; 'trivium embed' makes it"

@@ -1,0 +1,1 @@
+"""Where libraries are kept. `reference` is the obviously right one, `sqlite` the default."""

@@ -1,0 +1,169 @@
+"""The active chunks within a grant; each search looks at all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import ModelMismatch
+from trivium.protocols import Found, Similar
+from trivium.stemmer import stem
+from trivium.store.reference.matching import count, matches, terms_of, text_of, unit_of
+from trivium.text import similarity, trigrams, words
+from trivium.types import (
+    COLUMNS,
+    Bm25,
+    Clause,
+    Filter,
+    Phrase,
+    Record,
+    Unit,
+    WordQuery,
+)
+from trivium.vectors import Floats32, cosines
+from trivium.vectors import unit as to_unit
+
+
+@dataclass(frozen=True)
+class ReferenceView:
+    """The active chunks within a grant; each search looks at all of them."""
+
+    generation: int
+    model: str
+    visible: list[Record]
+    vectors: dict[str, Floats32]
+    types: set[tuple[str, str]]
+    find: Callable[[str], Record | None]
+    warnings: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing is held open."""
+
+    def records(self, chunks: Sequence[str]) -> dict[str, Record]:
+        allowed = {record.document.id for record in self.visible}
+        found = {chunk: self.find(chunk) for chunk in chunks}
+        return {c: r for c, r in found.items() if r and r.document.id in allowed}
+
+    def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
+        known = {record.chunk.id: record for record in self.visible}
+        return [unit_of(known[chunk], unit) for chunk in chunks]
+
+    def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
+        firsts: dict[str, str] = {}
+        for record in self._allowed(filter):
+            name = unit_of(record, unit)
+            firsts[name] = min(firsts.get(name, record.chunk.id), record.chunk.id)
+        scored = [(firsts[name], 0.0) for name in sorted(firsts)]
+        return Found(tuple(scored[:depth]), len(scored) <= depth, len(scored))
+
+    def scopes(self) -> frozenset[str]:
+        return frozenset(record.document.scope for record in self.visible)
+
+    def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
+        columns = [name for name in COLUMNS if bm25.weights.get(name, 0.0) > 0]
+        tokens = {r.chunk.id: {c: terms_of(r, c) for c in columns} for r in self.visible}
+        length = {id: sum(map(len, by_column.values())) for id, by_column in tokens.items()}
+        average = sum(length.values()) / len(length) if length else 0.0
+
+        def frequency(phrase: Phrase, id: str) -> float:
+            return sum(bm25.weights[c] * count(phrase, tokens[id][c]) for c in columns)
+
+        def holding(phrase: Phrase) -> int:
+            return sum(1 for id in tokens if frequency(phrase, id) > 0)
+
+        def rarity(phrase: Phrase) -> float:
+            idf = math.log((len(tokens) - holding(phrase) + 0.5) / (holding(phrase) + 0.5))
+            return idf if idf > 0 else 1e-6
+
+        def part(phrase: Phrase, clause: Clause, id: str) -> float:
+            first = clause.phrases[0]
+            tf = frequency(phrase, id)
+            norm = bm25.k1 * (1 - bm25.b + bm25.b * length[id] / (average or 1.0))
+            return clause.weight * phrase.weight * rarity(first) * tf * (bm25.k1 + 1) / (tf + norm)
+
+        scored, units = [], set()
+        for record in self._allowed(filter):
+            id = record.chunk.id
+            held = [
+                [phrase for phrase in clause.phrases if frequency(phrase, id) > 0]
+                for clause in query.clauses
+            ]
+            fulfilled = any(n and all(held[i] for i in n) for n in query.alternatives)
+            if not fulfilled or any(frequency(phrase, id) > 0 for phrase in query.excluded):
+                continue
+            parts = [
+                max(part(phrase, clause, id) for phrase in phrases)
+                for clause, phrases in zip(query.clauses, held, strict=True)
+                if phrases
+            ]
+            scored.append((id, sum(parts)))
+            units.add(unit_of(record, unit))
+        ceiling = sum(
+            clause.weight * rarity(clause.phrases[0]) * (bm25.k1 + 1)
+            for clause in query.clauses
+            if any(holding(phrase) for phrase in clause.phrases)
+        )
+        return Found(_best(scored, depth), len(scored) <= depth, len(units), ceiling)
+
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Found:
+        query = to_unit(vector)
+        scored = []
+        for record in self._allowed(filter):
+            if record.chunk.id in self.vectors:
+                row = self.vectors[record.chunk.id]
+                if len(row) != len(query):
+                    raise ModelMismatch(
+                        f"the query's vector has {len(query)} dimensions, the library's "
+                        f"{len(row)}; search with the model it was made with"
+                    )
+                scored.append((record.chunk.id, float(cosines(row[None, :], query)[0])))
+        missing = len(self._allowed(filter)) - len(scored)
+        return Found(_best(scored, depth), len(scored) <= depth, len(scored), 1.0, missing)
+
+    def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
+        wanted, (shortest, longest) = trigrams(word), lengths
+        found = [
+            Similar(other, stem(other), score)
+            for other in self._vocabulary()
+            if shortest <= len(other) <= longest
+            and (score := similarity(wanted, trigrams(other))) > 0
+        ]
+        return sorted(found, key=lambda one: (-one.similarity, one.word))[:limit]
+
+    def starting(self, prefix: str, limit: int) -> list[Similar]:
+        found = [
+            Similar(other, stem(other), similarity(trigrams(prefix), trigrams(other)))
+            for other in self._vocabulary()
+            if other.startswith(prefix)
+        ]
+        return sorted(found, key=lambda one: (len(one.word), one.word))[:limit]
+
+    def frequency(self, terms: Sequence[str]) -> int:
+        phrase = Phrase(tuple(terms))
+        return sum(
+            any(count(phrase, terms_of(record, column)) for column in COLUMNS)
+            for record in self.visible
+        )
+
+    def _vocabulary(self) -> set[str]:
+        return {
+            word
+            for record in self.visible
+            for column in COLUMNS
+            for word in words(text_of(record, column))
+        }
+
+    def _allowed(self, filter: Filter) -> list[Record]:
+        return [record for record in self.visible if matches(filter, record, self.types)]
+
+
+def _best(scored: list[tuple[str, float]], depth: int) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:depth])

@@ -1,0 +1,5 @@
+"""The default store: SQLite is the record, arrays beside it answer searches."""
+
+from trivium.store.sqlite.store import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,182 @@
+"""Connections to `index.db`: named statements, migrations, and SQLite's errors in our words."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from urllib.parse import quote
+
+from trivium.errors import (
+    LibraryBusy,
+    LibraryCorrupt,
+    LibraryError,
+    LibraryReadOnly,
+    NotALibrary,
+    StorageFull,
+)
+
+WAIT_SECONDS = 30.0
+"""How long a writer waits for another one before it gives up."""
+
+_PACKAGE = "trivium.store.sqlite"
+
+
+@cache
+def statements() -> dict[str, str]:
+    """The statements of `queries.sql` by name."""
+    text = resources.files(_PACKAGE).joinpath("queries.sql").read_text(encoding="utf-8")
+    pieces = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
+
+
+@contextmanager
+def in_our_words(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours; the text ends with what to do next."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        message = str(error)
+        if "locked" in message or "busy" in message:
+            raise LibraryBusy(
+                f"{path} is being written by another process; try again when it is done"
+            ) from error
+        if "readonly" in message:
+            raise LibraryReadOnly(
+                f"{path} cannot be written; change its permissions or copy it elsewhere"
+            ) from error
+        if "full" in message:
+            raise StorageFull(
+                f"the disk that holds {path} is full; the last write was undone, free some space"
+            ) from error
+        if "unable to open" in message:
+            raise NotALibrary(f"{path} cannot be opened; check the path and permissions") from error
+        raise LibraryError(f"{path}: {message}; run 'trivium doctor'") from error
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise
+        raise LibraryCorrupt(
+            f"{path} is damaged ({error}); run 'trivium doctor' to see what is left"
+        ) from error
+
+
+class Connections:
+    """One writing connection behind a lock, and a reading one for each thread."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self.path = path
+        self.writable = writable
+        self._local = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        self._write_lock = threading.RLock()
+        self._writer: sqlite3.Connection | None = None
+
+    def reader(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._open()
+        return connection
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed as a whole or not at all."""
+        if not self.writable:
+            raise LibraryReadOnly(
+                f"{self.path} cannot be written; change its permissions or copy it elsewhere"
+            )
+        with self._write_lock, in_our_words(self.path):
+            if self._writer is None:
+                self._writer = self._open()
+            connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        with self._guard:
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+            self._writer = None
+            self._local = threading.local()
+
+    def _open(self) -> sqlite3.Connection:
+        with in_our_words(self.path):
+            connection = self._connect()
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA foreign_keys = ON")
+            if self.writable:
+                connection.execute("PRAGMA journal_mode = WAL")
+            else:
+                connection.execute("SELECT count(*) FROM sqlite_master")
+        with self._guard:
+            self._all.append(connection)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "rwc" if self.writable else "ro"
+        if not self.writable and not self.path.with_name(self.path.name + "-wal").exists():
+            mode = "ro&immutable=1"  # a folder that cannot hold SQLite's own side files
+        return sqlite3.connect(
+            f"file:{quote(str(self.path))}?mode={mode}",
+            uri=True,
+            timeout=WAIT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+
+
+def migrate(connections: Connections) -> None:
+    """Bring the schema up to date, one named migration and one transaction at a time."""
+    folder = resources.files(_PACKAGE).joinpath("migrations")
+    migrations = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=str)
+    names = [migration.name.removesuffix(".sql") for migration in migrations]
+    if newer := set(_applied(connections)) - set(names):
+        raise LibraryError(
+            f"{connections.path} was written by a newer Trivium ({max(newer)}); upgrade to open it"
+        )
+    for name, migration in zip(names, migrations, strict=True):
+        if name in _applied(connections):
+            continue
+        with connections.write() as connection:
+            if name in _applied_in(connection):  # another process was quicker
+                continue
+            for statement in _split(migration.read_text(encoding="utf-8")):
+                connection.execute(statement)
+            connection.execute("INSERT INTO migrations (name) VALUES (?)", (name,))
+
+
+def _applied(connections: Connections) -> list[str]:
+    with in_our_words(connections.path):
+        return _applied_in(connections.reader())
+
+
+def _applied_in(connection: sqlite3.Connection) -> list[str]:
+    exists = "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
+    if connection.execute(exists).fetchone() is None:
+        if not connection.in_transaction:
+            return []
+        connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
+    return [name for (name,) in connection.execute("SELECT name FROM migrations")]
+
+
+def _split(script: str) -> Iterator[str]:
+    """Single statements, since `executescript` would commit the transaction around it."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

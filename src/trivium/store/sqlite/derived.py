@@ -1,0 +1,243 @@
+"""Keeps the derived index in step with the record, by generation.
+
+A snapshot at generation g becomes the current one by reading again the chunks that were changed
+since g; a missing, stale or damaged cache is the same from generation 0. Writers write the
+result down, so that the next process starts from it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.clock import format_time
+from trivium.index.arrays import CacheDamaged
+from trivium.index.documents import Mask
+from trivium.index.folder import CacheFolder, compact_blocks, compact_segments
+from trivium.index.matrix import Block
+from trivium.index.segment import Row, Segment, build
+from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
+from trivium.store.sqlite.connection import statements
+from trivium.store.sqlite.rows import document_of_row, index_row
+from trivium.types import Document
+from trivium.vectors import unpack
+
+BATCH = 20_000
+"""Chunks read at a time: bounds the memory of a rebuild."""
+
+LOG_LIMIT = 200_000
+"""Changes kept before the log is cut at the last snapshot written down."""
+
+EMPTY = Snapshot(0)
+
+
+class DerivedIndex:
+    """The current snapshot of one library, shared by all threads of the process."""
+
+    def __init__(self, folder: Path, library: str, *, writable: bool) -> None:
+        self._cache = CacheFolder(folder, library)
+        self._writable = writable
+        self._lock = threading.RLock()
+        self._snapshot: Snapshot | None = None
+        self._saved = 0
+        self.warnings: tuple[str, ...] = ()
+
+    def current(self, connection: sqlite3.Connection) -> Snapshot:
+        """The snapshot of the state that this connection's transaction sees."""
+        (generation,) = connection.execute(statements()["generation"]).fetchone()
+        snapshot = self._snapshot
+        if snapshot and snapshot.generation == generation:
+            return snapshot
+        with self._lock:
+            start = self._snapshot
+            if start is None or start.generation > generation:
+                start = self._load(connection, generation)
+            if start.generation < _floor(connection):
+                start = EMPTY
+            snapshot = _catch_up(connection, start, generation)
+            if self._snapshot is None or self._snapshot.generation < generation:
+                self._snapshot = snapshot
+            return snapshot
+
+    def save(self, connection: sqlite3.Connection) -> None:
+        """Write the current snapshot down, unless it is there already."""
+        snapshot = self.current(connection)
+        if not self._writable or snapshot.generation == self._saved:
+            return
+        stamp = _stamp(connection, snapshot.generation)
+        with self._lock:
+            try:
+                self._snapshot = self._cache.save(snapshot, stamp)
+            except CacheDamaged as error:  # met while merging; start over from the record
+                self._snapshot = self._cache.save(self.rebuild(connection, str(error)), stamp)
+            self._saved = snapshot.generation
+
+    def rebuild(self, connection: sqlite3.Connection, reason: str) -> Snapshot:
+        """A snapshot made from the record alone, with a warning that says why."""
+        with self._lock:
+            self._warn(f"the search cache was damaged ({reason}) and has been rebuilt")
+            self._saved = 0
+            if self._writable:
+                self._cache.clear()
+            (generation,) = connection.execute(statements()["generation"]).fetchone()
+            self._snapshot = _catch_up(connection, EMPTY, generation)
+            return self._snapshot
+
+    @property
+    def saved_generation(self) -> int:
+        """Up to which write the cache on disk reaches."""
+        return self._saved
+
+    def _load(self, connection: sqlite3.Connection, generation: int) -> Snapshot:
+        damage = ""
+        for _ in range(2):  # the files may be replaced between reading the manifest and them
+            try:
+                loaded = self._cache.load()
+                break
+            except CacheDamaged as error:
+                damage = str(error)
+        else:
+            self._warn(f"the search cache was damaged ({damage}) and has been rebuilt")
+            return EMPTY
+        if loaded is None:
+            return EMPTY
+        snapshot, stamp = loaded
+        if snapshot.generation > generation:
+            return EMPTY  # this transaction began before the snapshot was written
+        if stamp != _stamp(connection, snapshot.generation):
+            self._warn("the search cache belonged to another copy of this library; it was rebuilt")
+            return EMPTY
+        self._saved = snapshot.generation
+        return snapshot
+
+    def _warn(self, message: str) -> None:
+        self.warnings = (*self.warnings, message)
+
+
+def snapshot_as_of(connection: sqlite3.Connection, at: datetime) -> Snapshot:
+    """A snapshot of what was active at a moment; built anew each time."""
+    rows = list(_rows(connection.execute(statements()["rows_as_of"], {"at": format_time(at)})))
+    segment = build(rows)
+    numbers = np.array([row.number for row in rows], np.int64)
+    model = active_fingerprint(connection)
+    block = _read_block(connection, "vectors_of_numbers", numbers, model)
+    return Snapshot(
+        0,
+        model,
+        (LivingSegment(segment, np.ones(len(segment), bool)),),
+        (LivingBlock(block, np.ones(len(block), bool)),) if len(block) else (),
+    )
+
+
+def _stamp(connection: sqlite3.Connection, generation: int) -> str:
+    row = connection.execute(statements()["commit_stamp"], (generation,)).fetchone()
+    return row["stamp"] if row else ""
+
+
+def active_fingerprint(connection: sqlite3.Connection) -> str:
+    row = connection.execute(statements()["active_model"]).fetchone()
+    return row["fingerprint"] if row else ""
+
+
+def _floor(connection: sqlite3.Connection) -> int:
+    """Snapshots older than this cannot be caught up: their changes are no longer listed."""
+    row = connection.execute(statements()["state"], ("changes_floor",)).fetchone()
+    return int(row["value"]) if row else 0
+
+
+def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, generation: int) -> Snapshot:
+    model = active_fingerprint(connection)
+    if snapshot.generation:
+        words = _changed(connection, snapshot.generation, "w")
+        vectors = _changed(connection, snapshot.generation, "v")
+    else:
+        words = vectors = _numbers(connection.execute(statements()["active_chunk_numbers"]))
+    old_blocks = snapshot.blocks
+    if snapshot.generation and snapshot.model != model:
+        old_blocks = ()
+        vectors = _numbers(connection.execute(statements()["active_chunk_numbers"]))
+    segments = [
+        replace(one, alive=_without(one.alive, one.segment.rows_of(words)))
+        for one in snapshot.segments
+    ]
+    blocks = [
+        replace(one, alive=_without(one.alive, np.flatnonzero(np.isin(one.block.numbers, vectors))))
+        for one in old_blocks
+    ]
+    for numbers in _batches(words):
+        segment = _read_segment(connection, numbers)
+        if len(segment):
+            segments.append(LivingSegment(segment, np.ones(len(segment), bool)))
+    for numbers in _batches(vectors) if model else ():
+        block = _read_block(connection, "vectors_of_chunks", numbers, model)
+        if len(block):
+            blocks.append(LivingBlock(block, np.ones(len(block), bool)))
+    return Snapshot(
+        generation, model, _compact_in_memory(segments), _compact_blocks_in_memory(blocks)
+    )
+
+
+def _compact_in_memory(segments: Sequence[LivingSegment]) -> tuple[LivingSegment, ...]:
+    """Merge only what is not on disk, so that a reader never rewrites a large library."""
+    on_disk = tuple(one for one in segments if one.file)
+    return on_disk + compact_segments(tuple(one for one in segments if not one.file))
+
+
+def _compact_blocks_in_memory(blocks: Sequence[LivingBlock]) -> tuple[LivingBlock, ...]:
+    on_disk = tuple(one for one in blocks if one.file)
+    return on_disk + compact_blocks(tuple(one for one in blocks if not one.file))
+
+
+def _without(alive: Mask, rows: NDArray[np.int64]) -> Mask:
+    if not len(rows):
+        return alive
+    left = alive.copy()
+    left[rows] = False
+    return left
+
+
+def _changed(connection: sqlite3.Connection, since: int, what: str) -> NDArray[np.int64]:
+    return _numbers(connection.execute(statements()["changed_chunks"], (since, what)))
+
+
+def _numbers(cursor: sqlite3.Cursor) -> NDArray[np.int64]:
+    return np.array([number for (number,) in cursor], np.int64)
+
+
+def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, len(numbers), BATCH):
+        yield numbers[start : start + BATCH]
+
+
+def _read_segment(connection: sqlite3.Connection, numbers: NDArray[np.int64]) -> Segment:
+    query = statements()["rows_to_index"]
+    return build(list(_rows(connection.execute(query, {"chunks": json.dumps(numbers.tolist())}))))
+
+
+def _rows(cursor: sqlite3.Cursor) -> Iterator[Row]:
+    documents: dict[int, Document] = {}
+    for row in cursor:
+        if row["number"] not in documents:
+            documents[row["number"]] = document_of_row(row)
+        yield index_row(row, documents[row["number"]])
+
+
+def _read_block(
+    connection: sqlite3.Connection, query: str, numbers: NDArray[np.int64], model: str
+) -> Block:
+    values = {"chunks": json.dumps(numbers.tolist()), "fingerprint": model}
+    rows = connection.execute(statements()[query], values).fetchall()
+    if not rows:
+        return Block(np.empty(0, np.int64), np.empty((0, 0), np.float32))
+    matrix = np.empty((len(rows), len(unpack(rows[0]["vector"]))), np.float32)
+    for place, row in enumerate(rows):
+        matrix[place] = unpack(row["vector"])
+    return Block(np.array([row["number"] for row in rows], np.int64), matrix)

@@ -1,0 +1,274 @@
+-- name: generation
+SELECT coalesce(max(generation), 0) FROM commits;
+
+-- name: commit_stamp
+SELECT stamp FROM commits WHERE generation = ?;
+
+-- name: add_commit
+INSERT INTO commits (generation, stamp, at)
+SELECT coalesce(max(generation), 0) + 1, lower(hex(randomblob(8))), ? FROM commits
+RETURNING generation;
+
+-- name: state
+SELECT value FROM state WHERE key = ?;
+
+-- name: set_state
+INSERT INTO state (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: document_by_id
+SELECT number, version FROM documents WHERE id = ?;
+
+-- name: document_by_uri
+SELECT id FROM documents WHERE uri = ?;
+
+-- name: insert_document
+INSERT INTO documents (id, uri, kind, title, key, context, media_type, category, scope, type,
+                       domain, severity, tags, metadata, valid_from, valid_until, created,
+                       updated, source_hash, version)
+VALUES (:id, :uri, :kind, :title, :key, :context, :media_type, :category, :scope, :type,
+        :domain, :severity, :tags, :metadata, :valid_from, :valid_until, :created,
+        :updated, :source_hash, :version)
+RETURNING number;
+
+-- name: update_document
+UPDATE documents
+SET uri = :uri, kind = :kind, title = :title, key = :key, context = :context,
+    media_type = :media_type, category = :category, scope = :scope, type = :type,
+    domain = :domain, severity = :severity, tags = :tags, metadata = :metadata,
+    valid_from = :valid_from, valid_until = :valid_until, created = :created,
+    updated = :updated, source_hash = :source_hash, version = :version
+WHERE number = :number;
+
+-- name: last_version
+SELECT coalesce(max(version), 0) FROM versions WHERE document = ?;
+
+-- name: insert_version
+INSERT INTO versions (document, version, pipeline, source_hash, text, made)
+VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: insert_activation
+INSERT INTO activations (document, version, at) VALUES (?, ?, ?);
+
+-- name: set_active_version
+UPDATE documents SET version = ?, source_hash = ? WHERE number = ?;
+
+-- name: version_source_hash
+SELECT source_hash FROM versions WHERE document = ? AND version = ?;
+
+-- name: insert_chunk
+INSERT INTO chunks (document, version, ordinal, text, heading, page_first, page_last, "start",
+                    "end", embedding_hash, subject, predicate, graph)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_quad
+INSERT INTO quads (document, version, subject, predicate, object, datatype, language, graph)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: set_embedding_hash
+UPDATE chunks SET embedding_hash = ? WHERE document = ? AND version = ? AND ordinal = ?;
+
+-- name: unindex_words
+DELETE FROM words
+WHERE rowid IN (SELECT number FROM chunks WHERE document = ? AND version = ?);
+
+-- name: index_words
+INSERT INTO words (rowid, key, title, heading, body, context, tags) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: note_changes
+INSERT INTO changes (generation, chunk, what)
+SELECT :generation, number, :what FROM chunks WHERE document = :document AND version = :version;
+
+-- name: delete_document
+DELETE FROM documents WHERE number = ?;
+
+-- name: trim_changes
+DELETE FROM changes WHERE generation <= ?;
+
+-- name: count_changes
+SELECT count(*) FROM changes;
+
+-- name: changed_chunks
+SELECT DISTINCT chunk FROM changes WHERE generation > ? AND what = ? ORDER BY chunk;
+
+-- name: active_chunk_numbers
+SELECT c.number
+FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.version
+ORDER BY c.number;
+
+-- name: rows_to_index
+SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
+       c.subject, c.predicate, c.graph, d.*
+FROM json_each(:chunks) j
+JOIN chunks c ON c.number = j.value
+JOIN documents d ON d.number = c.document AND d.version = c.version
+ORDER BY c.number;
+
+-- name: rows_as_of
+WITH then_active AS (
+  SELECT a.document, a.version,
+         row_number() OVER (PARTITION BY a.document ORDER BY a.at DESC, a.rowid DESC) AS latest
+  FROM activations a WHERE a.at <= :at
+)
+SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
+       c.subject, c.predicate, c.graph, d.*
+FROM then_active t
+JOIN chunks c ON c.document = t.document AND c.version = t.version
+JOIN documents d ON d.number = c.document
+WHERE t.latest = 1
+ORDER BY c.number;
+
+-- name: vectors_of_chunks
+SELECT c.number, v.vector
+FROM json_each(:chunks) j
+JOIN chunks c ON c.number = j.value
+JOIN documents d ON d.number = c.document AND d.version = c.version
+JOIN models m ON m.fingerprint = :fingerprint
+JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
+ORDER BY c.number;
+
+-- name: vectors_of_numbers
+SELECT c.number, v.vector
+FROM json_each(:chunks) j
+JOIN chunks c ON c.number = j.value
+JOIN models m ON m.fingerprint = :fingerprint
+JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
+ORDER BY c.number;
+
+-- name: records
+SELECT c.*, d.id AS document_id FROM json_each(?) j
+JOIN documents d ON d.id = json_extract(j.value, '$[0]')
+JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
+             AND c.ordinal = json_extract(j.value, '$[2]');
+
+-- name: documents_by_id
+SELECT d.* FROM json_each(?) j JOIN documents d ON d.id = j.value;
+
+-- name: documents_by_number
+SELECT d.* FROM json_each(?) j JOIN documents d ON d.number = j.value;
+
+-- name: documents_by_uri
+SELECT d.* FROM json_each(?) j JOIN documents d ON d.uri = j.value;
+
+-- name: chunks_of_document
+SELECT c.*, d.id AS document_id
+FROM chunks c JOIN documents d ON d.number = c.document
+WHERE d.id = ? AND c.version = ?
+ORDER BY c.ordinal;
+
+-- name: versions_of_document
+SELECT v.version, v.pipeline, v.source_hash, v.made, v.version = d.version AS active,
+       (SELECT count(*) FROM chunks c
+        WHERE c.document = v.document AND c.version = v.version) AS chunks
+FROM versions v JOIN documents d ON d.number = v.document
+WHERE d.id = ?
+ORDER BY v.version;
+
+-- name: version_text
+SELECT v.text FROM versions v JOIN documents d ON d.number = v.document
+WHERE d.id = ? AND v.version = ?;
+
+-- name: active_pipelines
+SELECT d.id, d.source_hash, v.pipeline
+FROM json_each(?) j
+JOIN documents d ON d.id = j.value
+JOIN versions v ON v.document = d.number AND v.version = d.version;
+
+-- name: scopes
+SELECT DISTINCT scope FROM documents;
+
+-- name: subjects_of_types
+SELECT DISTINCT q.subject, d.scope
+FROM quads q JOIN documents d ON d.number = q.document AND d.version = q.version
+WHERE q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+  AND q.object IN (SELECT value FROM json_each(?));
+
+-- name: models
+SELECT m.name, m.fingerprint, m.dimension, m.active,
+       (SELECT count(*) FROM vectors v WHERE v.model = m.number) AS vectors
+FROM models m ORDER BY m.number;
+
+-- name: active_model
+SELECT number, name, fingerprint, dimension FROM models WHERE active = 1;
+
+-- name: model_by_fingerprint
+SELECT number, dimension FROM models WHERE fingerprint = ?;
+
+-- name: add_model
+INSERT INTO models (name, fingerprint, dimension) VALUES (?, ?, ?)
+ON CONFLICT (fingerprint) DO NOTHING;
+
+-- name: deactivate_models
+UPDATE models SET active = 0 WHERE active = 1;
+
+-- name: activate_model
+UPDATE models SET active = 1 WHERE fingerprint = ?;
+
+-- name: pending
+SELECT min(c.number) AS number
+FROM chunks c
+JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE c.embedding_hash <> '' AND NOT EXISTS (
+  SELECT 1 FROM vectors v JOIN models m ON m.number = v.model
+  WHERE v.hash = c.embedding_hash AND m.fingerprint = :fingerprint)
+GROUP BY c.embedding_hash
+ORDER BY 1
+LIMIT :limit;
+
+-- name: count_pending
+SELECT count(DISTINCT c.embedding_hash)
+FROM chunks c
+JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE c.embedding_hash <> '' AND NOT EXISTS (
+  SELECT 1 FROM vectors v JOIN models m ON m.number = v.model
+  WHERE v.hash = c.embedding_hash AND m.fingerprint = :fingerprint);
+
+-- name: records_by_number
+SELECT c.*, d.id AS document_id FROM json_each(?) j
+JOIN chunks c ON c.number = j.value
+JOIN documents d ON d.number = c.document
+ORDER BY c.number;
+
+-- name: insert_vector
+INSERT INTO vectors (hash, model, vector) VALUES (?, ?, ?)
+ON CONFLICT (hash, model) DO UPDATE SET vector = excluded.vector;
+
+-- name: note_vector_changes
+INSERT INTO changes (generation, chunk, what)
+SELECT :generation, c.number, 'v' FROM json_each(:hashes) j
+JOIN chunks c ON c.embedding_hash = j.value;
+
+-- name: counts
+SELECT
+  (SELECT count(*) FROM documents) AS documents,
+  (SELECT count(*) FROM chunks c
+     JOIN documents d ON d.number = c.document AND d.version = c.version) AS chunks,
+  (SELECT count(*) FROM versions) AS versions,
+  (SELECT count(*) FROM quads q
+     JOIN documents d ON d.number = q.document AND d.version = q.version) AS facts,
+  (SELECT count(*) FROM words_docsize) AS indexed;
+
+-- name: counts_by_kind
+SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind;
+
+-- name: counts_by_scope
+SELECT scope, count(*) FROM documents GROUP BY scope ORDER BY scope;
+
+-- name: unindexed_chunks
+SELECT count(*) FROM chunks c
+JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE c.number NOT IN (SELECT id FROM words_docsize);
+
+-- name: orphaned_words
+SELECT count(*) FROM words_docsize WHERE id NOT IN (
+  SELECT c.number FROM chunks c
+  JOIN documents d ON d.number = c.document AND d.version = c.version);
+
+-- name: misfit_vectors
+SELECT count(*) FROM vectors v JOIN models m ON m.number = v.model
+WHERE length(v.vector) <> 4 * m.dimension;
+
+-- name: sources
+SELECT name, root FROM sources ORDER BY name;
+
+-- name: add_source
+INSERT INTO sources (name, root) VALUES (?, ?);

@@ -1,0 +1,146 @@
+"""Rows of the record ↔ values. No SQL here."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import Any
+
+from trivium.clock import format_time, parse_time
+from trivium.index.segment import Row
+from trivium.text import bigrams
+from trivium.types import Chunk, Document, Passage, chunk_id
+
+
+def document_of_row(row: sqlite3.Row) -> Document:
+    return Document(
+        id=row["id"],
+        uri=row["uri"],
+        title=row["title"],
+        kind=row["kind"],
+        key=row["key"],
+        context=row["context"],
+        media_type=row["media_type"],
+        category=row["category"],
+        scope=row["scope"],
+        type=row["type"],
+        domain=row["domain"],
+        severity=row["severity"],
+        tags=tuple(json.loads(row["tags"])) if row["tags"] != "[]" else (),
+        metadata=json.loads(row["metadata"]),
+        valid_from=_time(row["valid_from"]),
+        valid_until=_time(row["valid_until"]),
+        created=_time(row["created"]),
+        updated=_time(row["updated"]),
+        source_hash=row["source_hash"],
+        number=row["number"],
+        version=row["version"],
+    )
+
+
+def document_values(document: Document, version: int) -> dict[str, Any]:
+    """What `insert_document` and `update_document` bind."""
+    return {
+        "id": document.id,
+        "uri": document.uri,
+        "kind": document.kind,
+        "title": document.title,
+        "key": document.key,
+        "context": document.context,
+        "media_type": document.media_type,
+        "category": document.category,
+        "scope": document.scope,
+        "type": document.type,
+        "domain": document.domain,
+        "severity": document.severity,
+        "tags": json.dumps(list(document.tags), ensure_ascii=False),
+        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, default=str),
+        "valid_from": _text(document.valid_from),
+        "valid_until": _text(document.valid_until),
+        "created": _text(document.created),
+        "updated": _text(document.updated),
+        "source_hash": document.source_hash,
+        "version": version,
+    }
+
+
+def chunk_of_row(row: sqlite3.Row) -> Chunk:
+    document, version, ordinal = row["document_id"], row["version"], row["ordinal"]
+    first, last = row["page_first"], row["page_last"]
+    return Chunk(
+        id=chunk_id(document, version, ordinal),
+        document=document,
+        version=version,
+        ordinal=ordinal,
+        text=row["text"],
+        heading=tuple(json.loads(row["heading"])),
+        pages=(first, last) if first is not None else None,
+        start=row["start"],
+        end=row["end"],
+        subject=row["subject"],
+        predicate=row["predicate"],
+        graph=row["graph"],
+        embedding_hash=row["embedding_hash"],
+    )
+
+
+def chunk_values(
+    number: int, version: int, ordinal: int, passage: Passage, embedding_hash: str
+) -> tuple[Any, ...]:
+    """What `insert_chunk` binds."""
+    first, last = passage.pages or (None, None)
+    return (
+        number,
+        version,
+        ordinal,
+        passage.text,
+        json.dumps(list(passage.heading), ensure_ascii=False),
+        first,
+        last,
+        passage.start,
+        passage.end,
+        embedding_hash,
+        passage.subject,
+        passage.predicate,
+        passage.graph,
+    )
+
+
+def columns(document: Document, heading: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """The searchable columns of a chunk, in the order of `COLUMNS`, as text to be tokenised."""
+    return (
+        document.key,
+        document.title,
+        " ".join(heading),
+        text,
+        document.context,
+        " ".join(document.tags),
+    )
+
+
+def index_row(row: sqlite3.Row, document: Document) -> Row:
+    """A row of `rows_to_index`."""
+    return Row(
+        number=row["chunk_number"],
+        version=row["chunk_version"],
+        ordinal=row["ordinal"],
+        document=document,
+        columns=columns(document, tuple(json.loads(row["heading"])), row["text"]),
+        subject=row["subject"],
+        predicate=row["predicate"],
+        graph=row["graph"],
+    )
+
+
+def searchable(columns: tuple[str, ...]) -> list[str]:
+    """The columns as the FTS5 table holds them."""
+    return [bigrams(text) for text in columns]
+
+
+def _time(text: str | None) -> datetime | None:
+    return parse_time(text) if text else None
+
+
+def _text(time: datetime | None) -> str | None:
+    return format_time(time) if time else None

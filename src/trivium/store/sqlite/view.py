@@ -1,0 +1,166 @@
+"""One state of a SQLite library within one grant: a read transaction and a snapshot of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import ModelMismatch
+from trivium.index import bm25 as bm25_index
+from trivium.index import spelling
+from trivium.index.arrays import CacheDamaged
+from trivium.index.documents import Mask
+from trivium.protocols import Found, Similar
+from trivium.store.sqlite.connection import Connections, in_our_words, statements
+from trivium.store.sqlite.derived import DerivedIndex, snapshot_as_of
+from trivium.store.sqlite.rows import chunk_of_row, document_of_row
+from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Record, Unit, WordQuery, document_of
+from trivium.vectors import unit as to_unit
+
+Answer = TypeVar("Answer")
+
+_EVERY_COLUMN = np.ones(len(COLUMNS))
+
+
+class SqliteView:
+    """Serves all three legs. Use as a context manager: it holds a read transaction."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        derived: DerivedIndex,
+        grant: Grant,
+        as_of: datetime | None = None,
+    ) -> None:
+        self._path = connections.path
+        self._connection = connections.reader()
+        self._derived = derived
+        self._grant = grant
+        self._masks: dict[Filter, list[Mask]] = {}
+        with in_our_words(self._path):
+            self._outermost = not self._connection.in_transaction
+            if self._outermost:
+                self._connection.execute("BEGIN")
+            try:
+                if as_of is None:
+                    snapshot = derived.current(self._connection)
+                else:
+                    snapshot = snapshot_as_of(self._connection, as_of)
+            except BaseException:
+                self.__exit__()
+                raise
+        self._as_of = as_of
+        self._seen = snapshot.seen_by(grant)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._outermost and self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+    @property
+    def generation(self) -> int:
+        return self._seen.snapshot.generation
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._derived.warnings
+
+    @property
+    def model(self) -> str:
+        return self._seen.snapshot.model
+
+    def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
+        return self._repairing(
+            lambda: self._seen.words(query, bm25, self._allowed(filter), depth, unit)
+        )
+
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Found:
+        query = to_unit(vector)
+        for living in self._seen.snapshot.blocks:
+            if living.block.matrix.shape[1] != len(query):
+                raise ModelMismatch(
+                    f"the query's vector has {len(query)} dimensions, the library's "
+                    f"{living.block.matrix.shape[1]}; search with the model it was made with"
+                )
+        return self._repairing(lambda: self._seen.nearest(query, self._allowed(filter), depth))
+
+    def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
+        return self._repairing(lambda: spelling.similar(self._seen.parts(), word, lengths, limit))
+
+    def starting(self, prefix: str, limit: int) -> list[Similar]:
+        return self._repairing(lambda: spelling.starting(self._seen.parts(), prefix, limit))
+
+    def frequency(self, terms: Sequence[str]) -> int:
+        phrase = Phrase(tuple(terms))
+        return self._repairing(
+            lambda: bm25_index.frequency(self._seen.parts(), phrase, _EVERY_COLUMN)
+        )
+
+    def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
+        return self._repairing(lambda: self._seen.browse(self._allowed(filter), unit, depth))
+
+    def scopes(self) -> frozenset[str]:
+        return self._repairing(self._seen.scopes)
+
+    def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
+        if unit == "chunk":
+            return list(chunks)
+        if unit == "document":
+            return [document_of(chunk) for chunk in chunks]
+        records = self.records(chunks)
+        return [
+            records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""
+            for chunk in chunks
+        ]
+
+    def records(self, chunks: Sequence[str]) -> dict[str, Record]:
+        wanted = json.dumps([_parts_of(chunk) for chunk in chunks])
+        with in_our_words(self._path):
+            found = [
+                chunk_of_row(row)
+                for row in self._connection.execute(statements()["records"], (wanted,))
+            ]
+            names = json.dumps(sorted({chunk.document for chunk in found}))
+            rows = self._connection.execute(statements()["documents_by_id"], (names,))
+            documents = {row["id"]: document_of_row(row) for row in rows}
+        return {
+            chunk.id: Record(documents[chunk.document], chunk)
+            for chunk in found
+            if self._grant.allows(documents[chunk.document].scope)
+        }
+
+    def _allowed(self, filter: Filter) -> list[Mask]:
+        if filter not in self._masks:
+            self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
+        return self._masks[filter]
+
+    def _subjects_of_types(self, types: tuple[str, ...]) -> frozenset[str]:
+        rows = self._connection.execute(
+            statements()["subjects_of_types"], (json.dumps(list(types)),)
+        )
+        return frozenset(row["subject"] for row in rows if self._grant.allows(row["scope"]))
+
+    def _repairing(self, answer: Callable[[], Answer]) -> Answer:
+        """Answer; if an array turns out to be damaged, rebuild from the record and answer."""
+        try:
+            return answer()
+        except CacheDamaged as error:
+            self._seen = self._derived.rebuild(self._connection, str(error)).seen_by(self._grant)
+            self._masks = {}
+            return answer()
+
+
+def _parts_of(chunk: str) -> tuple[str, int, int]:
+    """document, version and ordinal of a chunk id; numbers that cannot exist if it is not one."""
+    document, _, rest = chunk.rpartition("@")
+    version, _, ordinal = rest.partition("/")
+    if version.isdecimal() and ordinal.isdecimal() and len(rest) < 20:
+        return document, int(version), int(ordinal)
+    return document, -1, -1

@@ -1,0 +1,110 @@
+"""The statements of one write, inside the transaction that the store has begun."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from trivium.clock import format_time
+from trivium.errors import UnknownDocument
+from trivium.store.sqlite.connection import statements
+from trivium.store.sqlite.rows import chunk_values, columns, document_values, searchable
+from trivium.types import Document, Draft
+
+
+def new_generation(connection: sqlite3.Connection, now: datetime | None) -> int:
+    at = format_time(now) if now else ""
+    (generation,) = connection.execute(statements()["add_commit"], (at,)).fetchone()
+    return int(generation)
+
+
+def put_draft(
+    connection: sqlite3.Connection, draft: Draft, generation: int, now: datetime
+) -> Document:
+    document = draft.document
+    row = connection.execute(statements()["document_by_id"], (document.id,)).fetchone()
+    if row is None:
+        version = 1
+        values = document_values(document, version)
+        (number,) = connection.execute(statements()["insert_document"], values).fetchone()
+    else:
+        number = row["number"]
+        unindex_words(connection, number, row["version"], generation)
+        last = connection.execute(statements()["last_version"], (number,)).fetchone()
+        version = last[0] + 1
+        values = document_values(document, version) | {"number": number}
+        connection.execute(statements()["update_document"], values)
+    at = format_time(now)
+    connection.execute(
+        statements()["insert_version"],
+        (number, version, draft.pipeline, document.source_hash, draft.text, at),
+    )
+    connection.execute(statements()["insert_activation"], (number, version, at))
+    connection.executemany(
+        statements()["insert_chunk"],
+        [
+            chunk_values(number, version, ordinal, passage, hash)
+            for ordinal, (passage, hash) in enumerate(
+                zip(draft.passages, draft.embedding_hashes, strict=True)
+            )
+        ],
+    )
+    connection.executemany(
+        statements()["insert_quad"],
+        [
+            (number, version, q.subject, q.predicate, q.object, q.datatype, q.language, q.graph)
+            for q in draft.quads
+        ],
+    )
+    index_words(connection, document, number, version, generation)
+    return replace(document, number=number, version=version)
+
+
+def index_words(
+    connection: sqlite3.Connection, document: Document, number: int, version: int, generation: int
+) -> None:
+    """Make the chunks of a version searchable by words, and note them for the derived index."""
+    rows = connection.execute(
+        "SELECT number, heading, text FROM chunks WHERE document = ? AND version = ?",
+        (number, version),
+    ).fetchall()
+    connection.executemany(
+        statements()["index_words"],
+        [
+            (
+                row["number"],
+                *searchable(columns(document, tuple(json.loads(row["heading"])), row["text"])),
+            )
+            for row in rows
+        ],
+    )
+    _note(connection, number, version, generation)
+
+
+def unindex_words(
+    connection: sqlite3.Connection, number: int, version: int, generation: int
+) -> None:
+    connection.execute(statements()["unindex_words"], (number, version))
+    _note(connection, number, version, generation)
+
+
+def _note(connection: sqlite3.Connection, number: int, version: int, generation: int) -> None:
+    for what in ("w", "v"):
+        values = {"generation": generation, "what": what, "document": number, "version": version}
+        connection.execute(statements()["note_changes"], values)
+
+
+def number_and_version(connection: sqlite3.Connection, document: str) -> tuple[int, int]:
+    row = connection.execute(statements()["document_by_id"], (document,)).fetchone()
+    if row is None:
+        raise UnknownDocument(f"there is no document '{document}'; 'trivium list' shows them")
+    return row["number"], row["version"]
+
+
+def select_json(
+    connection: sqlite3.Connection, query: str, values: Iterable[object]
+) -> list[sqlite3.Row]:
+    return connection.execute(statements()[query], (json.dumps(list(values)),)).fetchall()

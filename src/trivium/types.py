@@ -1,0 +1,430 @@
+"""What travels between the parts: frozen values, no behaviour beyond their own invariants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool
+Unit: TypeAlias = Literal["chunk", "document", "entity"]
+Mode: TypeAlias = Literal["scan", "full"]
+
+PUBLIC_SCOPE = "all"
+COLUMNS = ("key", "title", "heading", "body", "context", "tags")
+"""The one schema of searchable columns; field weights name these."""
+
+
+# --- what is stored ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A note, an entry, a source of facts or a memory.
+
+    `number` and `version` are given by the store; 0 means "not stored yet".
+    """
+
+    id: str
+    uri: str
+    title: str
+    kind: str = "note"
+    key: str = ""
+    context: str = ""
+    media_type: str = "text/plain"
+    category: str | None = None
+    scope: str = PUBLIC_SCOPE
+    type: str | None = None
+    domain: str | None = None
+    severity: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    created: datetime | None = None
+    updated: datetime | None = None
+    source_hash: str = ""
+    number: int = 0
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk before it is stored: a piece of the extracted text and where it stands in it."""
+
+    text: str
+    heading: tuple[str, ...] = ()
+    pages: tuple[int, int] | None = None
+    start: int = 0
+    end: int = 0
+    subject: str | None = None
+    predicate: str | None = None
+    graph: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stored passage of one version of a document; `id` is `document@version/ordinal`."""
+
+    id: str
+    document: str
+    version: int
+    ordinal: int
+    text: str
+    heading: tuple[str, ...] = ()
+    pages: tuple[int, int] | None = None
+    start: int = 0
+    end: int = 0
+    subject: str | None = None
+    predicate: str | None = None
+    graph: str | None = None
+    embedding_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One reading of a document (the *interpretation* of document 001)."""
+
+    document: str
+    version: int
+    pipeline: str
+    source_hash: str
+    made: datetime
+    active: bool
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quad:
+    """A statement; `object` is an IRI or blank node when `datatype` is empty, else a literal."""
+
+    subject: str
+    predicate: str
+    object: str
+    datatype: str = ""
+    language: str = ""
+    graph: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Everything one `put` writes for a document, in one transaction."""
+
+    document: Document
+    passages: tuple[Passage, ...]
+    embedding_hashes: tuple[str, ...]
+    text: str = ""
+    pipeline: str = ""
+    quads: tuple[Quad, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.passages) != len(self.embedding_hashes):
+            raise ValueError("a draft needs one embedding hash for each passage")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A chunk together with the document it belongs to, as it is stored now."""
+
+    document: Document
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document as it is read: the chunks that were asked for and their text."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    text: str
+
+
+def chunk_id(document: str, version: int, ordinal: int) -> str:
+    return f"{document}@{version}/{ordinal}"
+
+
+def document_of(chunk: str) -> str:
+    """The document part of a chunk id; document ids may contain "@" themselves."""
+    return chunk.rpartition("@")[0]
+
+
+# --- who may see what ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The scopes a caller may see. The local owner's grant is every scope there is."""
+
+    scopes: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.scopes is not None:
+            object.__setattr__(self, "scopes", self.scopes | {PUBLIC_SCOPE})
+
+    def allows(self, scope: str) -> bool:
+        return self.scopes is None or scope in self.scopes
+
+
+OWNER = Grant()
+PUBLIC = Grant(frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which chunks a search may consider: OR within a dimension, AND across dimensions.
+
+    `source` takes `#7`, a source's name, a file name, a uri or a path glob. Whatever matches any
+    of the filters in `exclude` is out. Validity is judged at `valid_at` unless `include_expired`;
+    a filter without `valid_at` does not look at validity (the pipeline fills in "now").
+    """
+
+    scope: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
+    severity: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, Scalar], ...] = ()
+    created_from: datetime | None = None
+    created_until: datetime | None = None
+    valid_at: datetime | None = None
+    include_expired: bool = False
+    subjects: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ()
+    rdf_types: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
+    exclude: tuple[Filter, ...] = ()
+    as_of: datetime | None = None
+
+    def narrows(self) -> bool:
+        """Whether the caller asked for anything (validity at "now" is not a wish)."""
+        return replace(self, valid_at=None, include_expired=False) != NO_FILTER
+
+
+NO_FILTER = Filter()
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Adjacent stemmed terms (usually one); `prefix` lets the last one be the start of a term."""
+
+    terms: tuple[str, ...]
+    weight: float = 1.0
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Phrases that say the same thing: the best of them counts, once, for each chunk.
+
+    `weight` is what the clause is worth in the query, a phrase's weight how sure the phrase is.
+
+    How rare they are is judged by the first of them, which is the surest: a rare look-alike must
+    not weigh more than the word it stands for.
+    """
+
+    phrases: tuple[Phrase, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class WordQuery:
+    """What the word index is asked.
+
+    A chunk matches if it holds every clause of at least one alternative and no excluded phrase;
+    its score is the sum over all clauses, as BM25 sums over the phrases of a query.
+    """
+
+    clauses: tuple[Clause, ...]
+    alternatives: tuple[tuple[int, ...], ...] = ()
+    excluded: tuple[Phrase, ...] = ()
+
+    @classmethod
+    def any_of(cls, clauses: Sequence[Clause]) -> WordQuery:
+        return cls(tuple(clauses), tuple((i,) for i in range(len(clauses))))
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25:
+    """How words are scored. A column of weight 0 counts as if it were not in the index at all."""
+
+    weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
+    k1: float = 1.2
+    b: float = 0.75
+
+
+# --- rankings ------------------------------------------------------------------------------------
+
+
+class LegState(StrEnum):
+    OK = "ok"
+    EMPTY = "empty"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class ScoreKind(StrEnum):
+    """What a score is; numbers of different kinds are never compared."""
+
+    RRF = "rrf"
+    BLEND = "blend"
+    SIGNALS = "signals"
+    RERANK = "rerank"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one stage gave to a hit's score, under one name."""
+
+    stage: str
+    name: str
+    contribution: float
+    rank: int | None = None
+    value: float | None = None
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk on its way through the stages; its score is the sum of its parts' contributions."""
+
+    id: str
+    score: float
+    parts: tuple[Part, ...] = ()
+
+    @classmethod
+    def of(cls, id: str, parts: Iterable[Part]) -> Candidate:
+        kept = tuple(parts)
+        return cls(id, math.fsum(part.contribution for part in kept), kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates in order: best first, ties by id. The one place where ranks are counted.
+
+    `ceiling` is the score that nothing could exceed for this query, 0 where that is not known.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    kind: ScoreKind = ScoreKind.NONE
+    ceiling: float = 0.0
+
+    @classmethod
+    def sorted(cls, candidates: Iterable[Candidate], kind: ScoreKind) -> Ranking:
+        return cls(tuple(sorted(candidates, key=lambda c: (-c.score, c.id))), kind)
+
+    def ranked(self) -> Iterator[tuple[int, Candidate]]:
+        """(1, best), (2, next) …"""
+        return enumerate(self.candidates, start=1)
+
+    def cut(self, limit: int) -> Ranking:
+        return replace(self, candidates=self.candidates[:limit])
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one road found: chunk ids with the leg's own score, and how it went.
+
+    `terms` are the stemmed terms that made it find them (for highlights), `matched` the number of
+    units that hold a query word, counted by the keyword leg, and `complete` says that nothing was
+    cut off at the depth asked for.
+    """
+
+    name: str
+    state: LegState
+    ranking: Ranking = Ranking()
+    ms: float = 0.0
+    note: str = ""
+    terms: frozenset[str] = frozenset()
+    complete: bool = True
+    matched: int | None = None
+
+
+# --- asking and answering ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One question, as every surface puts it."""
+
+    query: str
+    limit: int = 10
+    filter: Filter = NO_FILTER
+    mode: Mode = "scan"
+    legs: tuple[str, ...] = ()
+    """Only these legs of the profile; empty means all of them."""
+    include_memories: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """Code-point offsets into the snippet, and the leg that matched there."""
+
+    leg: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One unit of the answer. `id` is the unit's id, `chunk` its best chunk's."""
+
+    rank: int
+    id: str
+    score: float
+    document: Document
+    chunk: Chunk
+    parts: tuple[Part, ...]
+    snippet: str
+    highlights: tuple[Highlight, ...]
+    tokens: int
+
+    @property
+    def title(self) -> str:
+        return self.document.title
+
+    @property
+    def heading(self) -> str:
+        return " › ".join(self.chunk.heading)
+
+    @property
+    def text(self) -> str:
+        return self.chunk.text
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer: hits in order, and how it came about."""
+
+    query: str
+    profile: str
+    score_kind: ScoreKind
+    hits: tuple[Hit, ...]
+    legs: tuple[Leg, ...]
+    total: int
+    matched: int
+    took_ms: float
+    mode: Mode = "scan"
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    confidence: float | None = None
+    ambiguous: tuple[str, ...] = ()
+    next_cursor: str | None = None
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)

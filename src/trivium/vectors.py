@@ -1,0 +1,38 @@
+"""Unit vectors and their cosine: one definition for every store, so that all give the same bytes.
+
+Stored vectors are float32 of unit length. A cosine that leaves a leg is computed from them in
+float64, element by element in one order, whatever the layout of the matrix they came from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import InvalidValue
+
+Floats32 = NDArray[np.float32]
+
+
+def unit(vectors: NDArray[np.floating]) -> Floats32:
+    """The rows scaled to length one; a zero row stays zero. NaN or infinity is an error."""
+    wide = np.asarray(vectors, np.float64)
+    if not np.isfinite(wide).all():
+        raise InvalidValue("a vector holds NaN or infinity; embed the text again")
+    lengths = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
+    return (wide / np.where(lengths > 0, lengths, 1.0)).astype("<f4")
+
+
+def cosines(rows: Floats32, query: Floats32) -> NDArray[np.float64]:
+    """The cosine of each row with the query, reproducible to the last bit."""
+    return np.add.accumulate(rows.astype(np.float64) * query.astype(np.float64), axis=1)[
+        :, -1
+    ].clip(-1.0, 1.0)
+
+
+def pack(vector: Floats32) -> bytes:
+    return vector.astype("<f4").tobytes()
+
+
+def unpack(blob: bytes) -> Floats32:
+    return np.frombuffer(blob, "<f4")

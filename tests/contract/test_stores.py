@@ -1,0 +1,259 @@
+"""Every store answers as the reference store does: after any history, for any filter and grant."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import worlds
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from worlds import NOW, Operation
+
+from trivium.errors import ModelMismatch, UnknownDocument
+from trivium.protocols import Found, legs_of
+from trivium.store.reference import ReferenceStore
+from trivium.store.sqlite import SqliteStore
+from trivium.types import Document, Draft, Filter, Grant, Passage, Unit
+
+Stores = Any
+SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@contextmanager
+def fresh_sqlite() -> Iterator[Callable[[], SqliteStore]]:
+    """A store and a way to open it again, as another process would."""
+    with tempfile.TemporaryDirectory() as folder:
+        opened = [SqliteStore(Path(folder), create=True)]
+
+        def reopen() -> SqliteStore:
+            opened[-1].close()
+            opened.append(SqliteStore(Path(folder)))
+            return opened[-1]
+
+        yield reopen
+        opened[-1].close()
+
+
+def apply(store: Stores, operation: Operation, step: int) -> None:
+    """Change a store; what cannot be done to it is left out, in every store alike."""
+    now = NOW + timedelta(hours=step)
+    argument = operation.argument
+    known = store.find([f"doc{i}" for i in range(8)], Grant())
+    match operation.name:
+        case "put":
+            store.put(argument, now)
+        case "amend" if argument.id in known:
+            chunks = store.chunks(argument.id)
+            passages = tuple(Passage(chunk.text) for chunk in chunks)
+            draft = worlds.with_hashes(Draft(argument, passages, ("",) * len(passages)))
+            store.amend([draft], now)
+        case "remove":
+            store.remove([argument])
+        case "activate" if argument in known:
+            store.activate(argument, 1, now)
+        case "embed":
+            store.use_model(argument)
+            while records := store.pending(argument.fingerprint, 2):
+                hashes = [record.chunk.embedding_hash for record in records]
+                vectors = np.stack([worlds.vector_of(hash, argument) for hash in hashes])
+                store.save_vectors(argument.fingerprint, hashes, vectors)
+        case "save":
+            store.flush()
+
+
+units: st.SearchStrategy[Unit] = st.sampled_from(["chunk", "document", "entity"])
+
+
+class TestAgainstTheReference:
+    @given(
+        history=st.lists(worlds.operations, min_size=1, max_size=6),
+        filters=st.lists(worlds.filters, min_size=1, max_size=3),
+        grant=worlds.grants,
+        query=worlds.word_queries(),
+        bm25=worlds.bm25s,
+        unit=units,
+        depth=st.sampled_from([1, 3, 50]),
+        reopened=st.booleans(),
+    )
+    @settings(SLOW, max_examples=120)
+    def test_after_any_history_every_answer_is_the_same(
+        self,
+        history: list[Operation],
+        filters: list[Filter],
+        grant: Grant,
+        query: Any,
+        bm25: Any,
+        unit: Unit,
+        depth: int,
+        reopened: bool,
+    ) -> None:
+        right = ReferenceStore()
+        with fresh_sqlite() as reopen:
+            mine = reopen()
+            for step, operation in enumerate(history):
+                for store in (right, mine):
+                    apply(store, operation, step)
+                with mine.view(grant):  # keeps a snapshot that the next step makes stale
+                    pass
+            if reopened:
+                mine = reopen()
+            with mine.view(grant) as view, right.view(grant) as oracle:
+                for filter in filters:
+                    found = view.words(query, bm25, filter, depth, unit)
+                    same_found(found, oracle.words(query, bm25, filter, depth, unit))
+                    vector = np.array([1.0, 0.5, 0.25], np.float32)
+                    assert view.nearest(vector, filter, depth) == oracle.nearest(
+                        vector, filter, depth
+                    )
+                    assert view.browse(filter, unit, depth) == oracle.browse(filter, unit, depth)
+                for word in ("shortsword", "kin", "axe", "кот"):
+                    assert view.similar(word, (1, 20), depth) == oracle.similar(
+                        word, (1, 20), depth
+                    )
+                    assert view.starting(word, depth) == oracle.starting(word, depth)
+                assert view.scopes() == oracle.scopes()
+                assert view.frequency(["short", "sword"]) == oracle.frequency(["short", "sword"])
+                ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
+                assert view.records(ids) == oracle.records(ids)
+                assert view.units(ids, unit) == oracle.units(ids, unit)
+            assert mine.check() == []
+
+    @given(
+        history=st.lists(worlds.operations, min_size=2, max_size=6),
+        step=st.integers(0, 6),
+        query=worlds.word_queries(),
+        bm25=worlds.bm25s,
+    )
+    @settings(SLOW, max_examples=40)
+    def test_as_of_sees_what_was_active_then(
+        self, history: list[Operation], step: int, query: Any, bm25: Any
+    ) -> None:
+        right = ReferenceStore()
+        with fresh_sqlite() as reopen:
+            mine = reopen()
+            for number, operation in enumerate(history):
+                for store in (right, mine):
+                    apply(store, operation, number)
+            then = NOW + timedelta(hours=step, minutes=30)
+            with mine.view(Grant(), then) as view, right.view(Grant(), then) as oracle:
+                same_found(
+                    view.words(query, bm25, Filter(), 50, "chunk"),
+                    oracle.words(query, bm25, Filter(), 50, "chunk"),
+                )
+                vector = np.array([1.0, 0.5, 0.25], np.float32)
+                assert view.nearest(vector, Filter(), 50) == oracle.nearest(vector, Filter(), 50)
+
+
+def same_found(mine: Found, right: Found) -> None:
+    """Equal, but for scores in the last digits and the order of what they tie."""
+    assert (mine.complete, mine.matched) == (right.complete, right.matched)
+    assert mine.ceiling == pytest.approx(right.ceiling, abs=1e-9)
+    assert [s for _, s in mine.scored] == pytest.approx([s for _, s in right.scored], abs=1e-9)
+    scores = dict(right.scored)
+    lowest = min(scores.values(), default=0.0)
+    for id, score in mine.scored:
+        assert score == pytest.approx(scores.get(id, lowest), abs=1e-9)
+
+
+class TestNonInterference:
+    @given(
+        visible=st.lists(worlds.drafts(), min_size=1, max_size=4),
+        hidden=st.lists(worlds.drafts(), min_size=1, max_size=4),
+        query=worlds.word_queries(),
+        bm25=worlds.bm25s,
+        filter=worlds.filters,
+        unit=units,
+    )
+    @settings(SLOW, max_examples=60)
+    def test_hidden_documents_change_no_byte_of_a_lower_grants_answer(
+        self,
+        visible: list[Draft],
+        hidden: list[Draft],
+        query: Any,
+        bm25: Any,
+        filter: Filter,
+        unit: Unit,
+    ) -> None:
+        open_ones = [_named(d, f"open{i}", "all") for i, d in enumerate(visible)]
+        secrets = [_named(d, f"hidden{i}", "dm-only") for i, d in enumerate(hidden)]
+        answers = []
+        for batches in ([open_ones], [open_ones, secrets]):
+            with fresh_sqlite() as reopen:
+                store = reopen()
+                for batch in batches:
+                    store.put(batch, NOW)
+                apply(store, Operation("embed", worlds.MODELS[0]), 1)
+                answers.append(_everything(reopen(), query, bm25, filter, unit))
+        assert answers[0] == answers[1]
+
+
+def _named(draft: Draft, id: str, scope: str) -> Draft:
+    document = replace(draft.document, id=id, uri=f"march:{id}", scope=scope)
+    return worlds.with_hashes(replace(draft, document=document))
+
+
+def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit: Unit) -> Any:
+    """All that a reader with the public grant can ask of a view."""
+    grant = Grant(frozenset())
+    with store.view(grant) as view:
+        vector = np.array([1.0, 0.5, 0.25], np.float32)
+        return (
+            view.words(query, bm25, filter, 5, unit),
+            view.nearest(vector, filter, 5),
+            view.browse(filter, unit, 5),
+            [view.similar(word, (1, 20), 5) for word in worlds.WORDS],
+            [view.starting(word[:2], 5) for word in worlds.WORDS],
+            view.frequency(["short", "sword"]),
+            view.scopes(),
+            view.records(["hidden0@1/0", "open0@1/0"]),
+            store.find(["hidden0", "open0", "march:hidden0", "hidden0@1/0"], grant).keys(),
+            [document.id for document in store.documents(Filter(), grant)],
+        )
+
+
+@pytest.fixture(params=["reference", "sqlite"])
+def store(request: pytest.FixtureRequest) -> Iterator[Stores]:
+    if request.param == "reference":
+        yield ReferenceStore()
+        return
+    with fresh_sqlite() as reopen:
+        yield reopen()
+
+
+class TestEachStore:
+    def test_serves_all_three_legs(self, store: Stores) -> None:
+        assert legs_of(store.view(Grant())) == ("keyword", "vector", "trigram")
+
+    def test_refuses_what_does_not_exist_or_fit(self, store: Stores) -> None:
+        with pytest.raises(UnknownDocument, match="no document 'nobody'"):
+            store.activate("nobody", 1, NOW)
+        store.use_model(worlds.MODELS[0])
+        with pytest.raises(ModelMismatch, match="2 dimensions, the model 3"):
+            store.save_vectors("first/1", ["h"], np.ones((1, 2), np.float32))
+
+    def test_a_query_of_the_wrong_dimension_is_refused(self, store: Stores) -> None:
+        draft = worlds.with_hashes(Draft(_document("a"), (Passage("axe"),), ("",)))
+        store.put([draft], NOW)
+        apply(store, Operation("embed", worlds.MODELS[0]), 1)
+        with store.view(Grant()) as view, pytest.raises(ModelMismatch, match="2 dimensions"):
+            view.nearest(np.ones(2, np.float32), Filter(), 5)
+
+    def test_rollback_gives_the_earlier_ids_exactly(self, store: Stores) -> None:
+        for text in ("battle axe", "short sword"):
+            store.put([worlds.with_hashes(Draft(_document("a"), (Passage(text),), ("",)))], NOW)
+        assert [v.active for v in store.versions("a")] == [False, True]
+        store.activate("a", 1, NOW)
+        assert [chunk.id for chunk in store.chunks("a")] == ["a@1/0"]
+        assert [v.active for v in store.versions("a")] == [True, False]
+
+
+def _document(id: str, **fields: Any) -> Any:
+    return Document(id=id, uri=f"march:{id}.md", title=id, **fields)
