@@ -190,11 +190,7 @@ def _answers(legs: Sequence[Leg]) -> dict[str, Ranking]:
 
 
 def _degraded(legs: Sequence[Leg]) -> list[str]:
-    return [
-        f"{leg.name}: {leg.note}"
-        for leg in legs
-        if leg.state in (LegState.FAILED, LegState.SKIPPED) and leg.note
-    ]
+    return [f"{leg.name}: {leg.note}" for leg in legs if leg.state is LegState.FAILED]
 
 
 def _notes(legs: Sequence[Leg]) -> list[str]:
