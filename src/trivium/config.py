@@ -109,6 +109,8 @@ class SearchSettings:
 
     unit: Unit = "document"
     legs: tuple[str, ...] = ("keyword", "vector", "trigram")
+    optional: tuple[str, ...] = ()
+    """Legs that are skipped, and not an error, where the library cannot serve them."""
     keyword: KeywordSettings = KeywordSettings()
     vector: VectorSettings = VectorSettings()
     trigram: TrigramSettings = TrigramSettings()
@@ -116,6 +118,7 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         _known_names("search.legs", self.legs, LEG_NAMES)
+        _known_names("search.optional", self.optional, LEG_NAMES)
         if not self.legs:
             raise InvalidValue("search.legs is empty; name at least one of " + _list(LEG_NAMES))
 

@@ -23,7 +23,7 @@ from trivium.errors import (
 )
 from trivium.ingest.add import Adding, AddReport
 from trivium.ingest.draft import NOTHING_GIVEN, Given, embedding_input
-from trivium.pipeline import Search
+from trivium.pipeline import Search, require_legs
 from trivium.protocols import Embedder, Model, Progress, silent
 from trivium.store.sqlite import SqliteStore
 from trivium.types import (
@@ -196,11 +196,15 @@ class Library:
         mode: Mode = "scan",
         legs: Sequence[str] = (),
         include_memories: bool = False,
+        facets: bool = False,
+        cursor: str | None = None,
         grant: Grant = OWNER,
         now: datetime | None = None,
     ) -> Result:
         """Search by meaning, words and spelling; the result explains how it came about."""
-        request = SearchRequest(query, limit, filter, mode, tuple(legs), include_memories)
+        request = SearchRequest(
+            query, limit, filter, mode, tuple(legs), include_memories, facets, cursor
+        )
         return self.answer(request, profile=profile, grant=grant, now=now)
 
     def answer(
@@ -217,6 +221,11 @@ class Library:
         with self._store.view(grant, request.filter.as_of) as view:
             search = Search(view, profile, self._model(), self._pool, now or self._now(), grant)
             return search(request)
+
+    def check_profile(self, profile: Profile) -> None:
+        """An error if this library lacks a leg that the profile needs."""
+        with self._store.view(OWNER) as view:
+            require_legs(view, profile, self._model())
 
     # --- looking at and after what is there ------------------------------------------------------
 

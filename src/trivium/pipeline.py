@@ -15,12 +15,12 @@ from time import perf_counter
 from trivium.config import Profile
 from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.fuse import fuse, group
-from trivium.present import hit
+from trivium.pages import Cursor, next_cursor
+from trivium.present import facets, hit
 from trivium.protocols import Embedder, View, legs_of
 from trivium.retrieve import keyword, trigram, vector
 from trivium.types import (
     OWNER,
-    Candidate,
     Filter,
     Grant,
     Hit,
@@ -28,12 +28,12 @@ from trivium.types import (
     LegState,
     Ranking,
     Result,
-    ScoreKind,
     SearchRequest,
 )
 
 MOST_HITS = 1000
 MEMORY = Filter(kind=("memory",))
+EVERYTHING = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +50,30 @@ class Search:
     def __call__(self, request: SearchRequest) -> Result:
         started = perf_counter()
         request = self._checked(request)
-        if not request.query.strip():
-            legs, fused, total = self._browse(request)
+        cursor = self._cursor(request)
+        depths = cursor.depths if cursor else self._depths(request)
+        legs = self._retrieve(request, depths)
+        if request.query.strip():
+            found = self._group(fuse(_answers(legs), self.profile.search.fuse))
+            total = len(found)
         else:
-            legs, fused = self._deep_enough(request)
-            total = len(fused)
-        hits = self._hits(legs, fused.cut(request.limit))
-        matched = next((leg.matched for leg in legs if leg.matched is not None), total)
+            found, total = self._browse(request)
+        left = cursor.rest(found) if cursor else found
+        page, shown = left.cut(request.limit), cursor.shown if cursor else 0
         return Result(
             query=request.query,
             profile=self.profile.name,
-            score_kind=fused.kind,
-            hits=hits,
+            score_kind=found.kind,
+            hits=self._hits(legs, page, shown),
             legs=tuple(legs),
             total=total,
-            matched=matched,
+            matched=next((leg.matched for leg in legs if leg.matched is not None), total),
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
-            degraded=tuple(_degraded(legs)),
-            warnings=(*self.view.warnings, *_notes(legs)),
+            degraded=tuple(_notes(legs, LegState.FAILED)),
+            warnings=tuple(self._warnings(legs, cursor)),
+            facets=self._facets(found) if request.facets else None,
+            next_cursor=self._next(request, depths, page, left, shown),
         )
 
     def _checked(self, request: SearchRequest) -> SearchRequest:
@@ -86,12 +91,7 @@ class Search:
                 hint = nearest(name, known) or f" It has: {', '.join(known)}."
                 raise UnknownName(f"profile '{self.profile.name}' has no leg '{name}'.{hint}")
         self._check_scopes(request.filter)
-        filter = request.filter
-        if filter.valid_at is None:
-            filter = replace(filter, valid_at=filter.as_of or self.now)
-        if not request.include_memories and "memory" not in filter.kind:
-            filter = replace(filter, exclude=(*filter.exclude, MEMORY))
-        return replace(request, query=query, filter=filter)
+        return replace(request, query=query)
 
     def _check_scopes(self, filter: Filter) -> None:
         """For the owner a scope that no document has is a slip; others just find nothing."""
@@ -103,28 +103,40 @@ class Search:
                 hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
                 raise UnknownName(f"no document has the scope '{scope}'.{hint}")
 
-    def _browse(self, request: SearchRequest) -> tuple[list[Leg], Ranking, int]:
-        unit = self.profile.search.unit
-        found = self.view.browse(request.filter, unit, request.limit)
-        legs = [Leg(name, LegState.SKIPPED) for name in self._leg_names(request)]
-        candidates = tuple(Candidate(id, 0.0) for id, _ in found.scored)
-        return legs, Ranking(candidates, ScoreKind.NONE), found.matched
+    def filter_of(self, request: SearchRequest) -> Filter:
+        """The request's filter with what it leaves unsaid: valid now, and no memories."""
+        filter = request.filter
+        if filter.valid_at is None:
+            filter = replace(filter, valid_at=filter.as_of or self.now)
+        if not request.include_memories and "memory" not in filter.kind:
+            filter = replace(filter, exclude=(*filter.exclude, MEMORY))
+        return filter
 
-    def _deep_enough(self, request: SearchRequest) -> tuple[list[Leg], Ranking]:
-        """Fused units; if too few came together while a leg had more to give, look deeper."""
-        depths = {
+    def _cursor(self, request: SearchRequest) -> Cursor | None:
+        if request.cursor is None:
+            return None
+        cursor = Cursor.decode(request.cursor, request, repr(self.profile))
+        if set(cursor.depths) != set(self._leg_names(request)):
+            raise InvalidValue("this cursor was made with other legs; begin again without one")
+        return cursor
+
+    def _depths(self, request: SearchRequest) -> dict[str, int]:
+        """How many units each leg is asked for: what the profile says, or more for a long page."""
+        return {
             name: max(self.profile.search.depth(name), request.limit)
             for name in self._leg_names(request)
         }
-        while True:
-            legs = self._retrieve(request, depths)
-            fused = self._group(fuse(_answers(legs), self.profile.search.fuse))
-            if len(fused) >= request.limit or all(leg.complete for leg in legs):
-                return legs, fused
-            depths = {name: depth * 4 for name, depth in depths.items()}
+
+    def _leg_names(self, request: SearchRequest) -> Sequence[str]:
+        """The legs to run; one that the profile needs and the library lacks is an error."""
+        require_legs(self.view, self.profile, self.embedder)
+        legs = self.profile.search.legs
+        return [name for name in legs if not request.legs or name in request.legs]
 
     def _retrieve(self, request: SearchRequest, depths: Mapping[str, int]) -> list[Leg]:
         """All legs at once; what a leg cannot do it says in its state."""
+        if not request.query.strip():
+            return [Leg(name, LegState.SKIPPED) for name in depths]
         runs = [self.pool.submit(self._timed, name, request, depths[name]) for name in depths]
         return [run.result() for run in runs]
 
@@ -133,48 +145,95 @@ class Search:
         leg = _ROADS[name](self, request, depth)
         return replace(leg, ms=(perf_counter() - started) * 1000)
 
-    def _leg_names(self, request: SearchRequest) -> Sequence[str]:
-        wanted = self.profile.search.legs
-        served = legs_of(self.view)
-        for name in wanted:
-            if name not in served:
-                raise MissingLeg(
-                    f"profile '{self.profile.name}' needs the {name} leg, which this library "
-                    f"does not have (it has: {', '.join(served)}); choose another profile"
-                )
-        return [name for name in wanted if not request.legs or name in request.legs]
+    def _browse(self, request: SearchRequest) -> tuple[Ranking, int]:
+        """Without a query: what the filter leaves, in the order of ids."""
+        found = self.view.browse(self.filter_of(request), self.profile.search.unit, EVERYTHING)
+        return found.ranking(), found.matched
 
     def _group(self, ranking: Ranking) -> Ranking:
         chunks = [candidate.id for candidate in ranking.candidates]
         units = self.view.units(chunks, self.profile.search.unit)
         return group(ranking, dict(zip(chunks, units, strict=True)))
 
-    def _hits(self, legs: Sequence[Leg], page: Ranking) -> tuple[Hit, ...]:
+    def _hits(self, legs: Sequence[Leg], page: Ranking, shown: int) -> tuple[Hit, ...]:
         chunks = [candidate.id for candidate in page.candidates]
         records = self.view.records(chunks)
         units = self.view.units(chunks, self.profile.search.unit)
         terms = {leg.name: leg.terms for leg in legs if leg.terms}
         return tuple(
-            hit(rank, unit, candidate.score, candidate.parts, records[candidate.id], terms)
-            for (rank, candidate), unit in zip(page.ranked(), units, strict=True)
+            hit(shown + rank, unit, one.score, one.parts, records[one.id], terms)
+            for (rank, one), unit in zip(page.ranked(), units, strict=True)
         )
+
+    def _facets(self, found: Ranking) -> dict[str, dict[str, int]]:
+        records = self.view.records([candidate.id for candidate in found.candidates])
+        return facets([record.document for record in records.values()])
+
+    def _next(
+        self,
+        request: SearchRequest,
+        depths: Mapping[str, int],
+        page: Ranking,
+        left: Ranking,
+        shown: int,
+    ) -> str | None:
+        if len(page) == len(left):
+            return None
+        last, shown = page.candidates[-1], shown + len(page)
+        return next_cursor(request, repr(self.profile), self.view.generation, depths, shown, last)
+
+    def _warnings(self, legs: Sequence[Leg], cursor: Cursor | None) -> list[str]:
+        warnings = [*self.view.warnings, *_notes(legs, LegState.OK, LegState.EMPTY)]
+        if cursor and cursor.generation != self.view.generation:
+            warnings.append(
+                "the library was changed since the first page: a hit may be missing or come twice"
+            )
+        return warnings
+
+
+def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:
+    """An error that names the leg which the profile needs and this library cannot serve."""
+    served = [name for name in legs_of(view) if name != "vector" or embedder is not None]
+    for name in profile.search.legs:
+        if name not in served and name not in profile.search.optional:
+            raise MissingLeg(
+                f"profile '{profile.name}' needs the {name} leg, which this library does not "
+                f"have (it has: {', '.join(served)}); choose another profile"
+            )
 
 
 def _keyword(search: Search, request: SearchRequest, depth: int) -> Leg:
     settings = search.profile.search
     return keyword.search(
-        search.view, request.query, settings.keyword, request.filter, depth, settings.unit
+        search.view,
+        request.query,
+        settings.keyword,
+        search.filter_of(request),
+        depth,
+        settings.unit,
     )
 
 
 def _vector(search: Search, request: SearchRequest, depth: int) -> Leg:
-    return vector.search(search.view, request.query, search.embedder, request.filter, depth)
+    return vector.search(
+        search.view,
+        request.query,
+        search.embedder,
+        search.filter_of(request),
+        depth,
+        search.profile.search.unit,
+    )
 
 
 def _trigram(search: Search, request: SearchRequest, depth: int) -> Leg:
     settings = search.profile.search
     return trigram.search(
-        search.view, request.query, settings.trigram, request.filter, depth, settings.unit
+        search.view,
+        request.query,
+        settings.trigram,
+        search.filter_of(request),
+        depth,
+        settings.unit,
     )
 
 
@@ -189,13 +248,5 @@ def _answers(legs: Sequence[Leg]) -> dict[str, Ranking]:
     return {leg.name: leg.ranking for leg in legs if leg.state is LegState.OK}
 
 
-def _degraded(legs: Sequence[Leg]) -> list[str]:
-    return [f"{leg.name}: {leg.note}" for leg in legs if leg.state is LegState.FAILED]
-
-
-def _notes(legs: Sequence[Leg]) -> list[str]:
-    return [
-        f"{leg.name}: {leg.note}"
-        for leg in legs
-        if leg.state in (LegState.OK, LegState.EMPTY) and leg.note
-    ]
+def _notes(legs: Sequence[Leg], *states: LegState) -> list[str]:
+    return [f"{leg.name}: {leg.note}" for leg in legs if leg.state in states and leg.note]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trivium.clock import format_time
@@ -111,6 +112,28 @@ def _joined(highlights: Sequence[Highlight]) -> list[Highlight]:
     return sorted(joined, key=lambda h: (h.start, h.leg))
 
 
+FACETS = ("source", "category", "kind", "type", "domain", "severity", "tags", "scope")
+
+
+def facets(documents: Iterable[Document]) -> dict[str, dict[str, int]]:
+    """How many of the documents have each value, most frequent first, then by value."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
+    for document in documents:
+        for name in FACETS:
+            counts[name].update(_facet_values(document, name))
+    return {
+        name: dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        for name, found in counts.items()
+    }
+
+
+def _facet_values(document: Document, name: str) -> Sequence[str]:
+    if name == "source":
+        return (document.uri.partition(":")[0],)
+    value = getattr(document, name)
+    return value if isinstance(value, tuple) else (value,) if value else ()
+
+
 # --- JSON ----------------------------------------------------------------------------------------
 
 
@@ -138,6 +161,7 @@ def result_json(result: Result) -> dict[str, Any]:
         "confidence": result.confidence,
         "ambiguous": list(result.ambiguous),
         "hits": [hit_json(hit, full=result.mode == "full") for hit in result.hits],
+        **({"facets": result.facets} if result.facets is not None else {}),
         "next_cursor": result.next_cursor,
     }
 

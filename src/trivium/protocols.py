@@ -50,7 +50,9 @@ class Embedder(Protocol):
 class Found:
     """What a view's search gives back: (chunk id, score) best first, ties by id.
 
-    `complete` says that no matching chunk was cut off; `matched` counts the matching units;
+    It is the shortest beginning of the whole ranking that holds as many units as were asked for,
+    so that one document of many chunks does not crowd out the others. `complete` says that it is
+    the whole ranking; `matched` counts the matching units;
     `ceiling` is the score that no chunk could exceed; `missing` counts the chunks that could not
     be considered, because their vector is still to be made.
     """
@@ -118,7 +120,9 @@ class VectorSearch(Protocol):
     def model(self) -> str:
         """Fingerprint of the active model, "" when there is none."""
 
-    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Found: ...
+    def nearest(
+        self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit
+    ) -> Found: ...
 
 
 @runtime_checkable

@@ -366,6 +366,8 @@ class SearchRequest:
     legs: tuple[str, ...] = ()
     """Only these legs of the profile; empty means all of them."""
     include_memories: bool = False
+    facets: bool = False
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,6 +423,8 @@ class Result:
     warnings: tuple[str, ...] = ()
     confidence: float | None = None
     ambiguous: tuple[str, ...] = ()
+    facets: Mapping[str, Mapping[str, int]] | None = None
+    """For each dimension how many units of `total` have each value; None unless asked for."""
     next_cursor: str | None = None
 
     def __iter__(self) -> Iterator[Hit]:

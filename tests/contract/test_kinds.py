@@ -119,7 +119,7 @@ def test_vectors_of_two_models_never_meet(store: Any) -> None:
     ]
     with store.view(Grant()) as view:
         query = np.array([0, 1], np.float32)
-        assert {score for _, score in view.nearest(query, Filter(), 10).scored} == {1.0}
+        assert {score for _, score in view.nearest(query, Filter(), 10, "chunk").scored} == {1.0}
 
 
 def test_the_memory_is_outside_a_public_grant(store: Any) -> None:

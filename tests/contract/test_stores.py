@@ -110,8 +110,8 @@ class TestAgainstTheReference:
                     found = view.words(query, bm25, filter, depth, unit)
                     same_found(found, oracle.words(query, bm25, filter, depth, unit))
                     vector = np.array([1.0, 0.5, 0.25], np.float32)
-                    assert view.nearest(vector, filter, depth) == oracle.nearest(
-                        vector, filter, depth
+                    assert view.nearest(vector, filter, depth, unit) == oracle.nearest(
+                        vector, filter, depth, unit
                     )
                     assert view.browse(filter, unit, depth) == oracle.browse(filter, unit, depth)
                 for word in ("shortsword", "kin", "axe", "кот"):
@@ -149,7 +149,8 @@ class TestAgainstTheReference:
                     oracle.words(query, bm25, Filter(), 50, "chunk"),
                 )
                 vector = np.array([1.0, 0.5, 0.25], np.float32)
-                assert view.nearest(vector, Filter(), 50) == oracle.nearest(vector, Filter(), 50)
+                near = view.nearest(vector, Filter(), 50, "chunk")
+                assert near == oracle.nearest(vector, Filter(), 50, "chunk")
 
 
 def same_found(mine: Found, right: Found) -> None:
@@ -207,7 +208,7 @@ def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit:
         vector = np.array([1.0, 0.5, 0.25], np.float32)
         return (
             view.words(query, bm25, filter, 5, unit),
-            view.nearest(vector, filter, 5),
+            view.nearest(vector, filter, 5, unit),
             view.browse(filter, unit, 5),
             [view.similar(word, (1, 20), 5) for word in worlds.WORDS],
             [view.starting(word[:2], 5) for word in worlds.WORDS],
@@ -244,7 +245,7 @@ class TestEachStore:
         store.put([draft], NOW)
         apply(store, Operation("embed", worlds.MODELS[0]), 1)
         with store.view(Grant()) as view, pytest.raises(ModelMismatch, match="2 dimensions"):
-            view.nearest(np.ones(2, np.float32), Filter(), 5)
+            view.nearest(np.ones(2, np.float32), Filter(), 5, "chunk")
 
     def test_rollback_gives_the_earlier_ids_exactly(self, store: Stores) -> None:
         for text in ("battle axe", "short sword"):

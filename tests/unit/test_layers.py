@@ -14,7 +14,7 @@ LAYERS = [
     {"errors"},
     {"types", "stemmer", "text", "clock", "sources", "vectors"},
     {"protocols", "config"},
-    {"index", "embed", "fuse", "ingest", "retrieve", "store", "present"},
+    {"index", "embed", "fuse", "ingest", "retrieve", "store", "present", "pages"},
     {"pipeline"},
     {"library"},
     {"cli"},

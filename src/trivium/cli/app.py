@@ -136,6 +136,12 @@ def search(
     include_memories: Annotated[
         bool, typer.Option("--include-memories", help="Also memories.")
     ] = False,
+    facets: Annotated[
+        bool, typer.Option("--facets", help="Count sources, categories, tags … of all found.")
+    ] = False,
+    cursor: Annotated[
+        str | None, typer.Option(help="Go on after a page; 'next' is in the page before.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Search by meaning, words and spelling."""
@@ -155,6 +161,8 @@ def search(
             mode=mode,
             legs=leg or (),
             include_memories=include_memories,
+            facets=facets,
+            cursor=cursor,
         )
     if json:
         from trivium.present import result_json, to_text
@@ -272,6 +280,44 @@ def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     from trivium.cli.render import show_mapping
 
     show_mapping(data)
+
+
+profiles = typer.Typer(name="profile", help="Look at profiles.", no_args_is_help=True)
+app.add_typer(profiles)
+
+
+@profiles.command("list")
+def list_profiles(json: JsonOption = False) -> None:
+    """List the profiles that ship with Trivium."""
+    from trivium.cli.reports import show_profiles
+    from trivium.config import load_profile, profile_names
+
+    show_profiles([load_profile(name) for name in profile_names()], as_json=json)
+
+
+@profiles.command("show")
+def show_profile(name: Annotated[str, typer.Argument(help="A name or a TOML file.")]) -> None:
+    """Print a profile's TOML, with the reason for every number."""
+    from trivium.config import profile_text
+
+    typer.echo(profile_text(name).rstrip())
+
+
+@profiles.command("check")
+def check_profile(
+    name: Annotated[str, typer.Argument(help="A name or a TOML file.")],
+    settings: Annotated[Many, many("--set", help="Override: search.fuse.k=30.")] = None,
+    library: LibraryOption = None,
+) -> None:
+    """Check that a profile is right and, with -L, that the library can serve it."""
+    from trivium import library as libraries
+    from trivium.config import load_profile
+
+    profile = load_profile(name, settings or ())
+    if library:
+        with libraries.open(library) as opened:
+            opened.check_profile(profile)
+    typer.echo(f"profile '{profile.name}' is right")
 
 
 @app.command()

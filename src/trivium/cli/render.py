@@ -39,7 +39,13 @@ def show_result(result: Result, *, explain: bool) -> None:
         out.print(_hit(hit, best, explain, full=result.mode == "full"))
     if not result.hits:
         out.print("Nothing found.")
+    for name, values in (result.facets or {}).items():
+        if values:
+            counted = ", ".join(f"{value} {count}" for value, count in list(values.items())[:12])
+            out.print(Text.assemble((f"{name:>9}  ", "bold"), counted))
     out.print(_summary(result), style="dim")
+    if result.next_cursor:
+        err.print(Text(f"more: --cursor {result.next_cursor}", style="dim"), soft_wrap=True)
 
 
 def _summary(result: Result) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from trivium.clock import format_time
+from trivium.config import Profile
 from trivium.ingest.add import AddReport
 from trivium.present import to_text
 from trivium.types import Version
@@ -67,6 +68,18 @@ def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:
         mark = "*" if one.active else " "
         made = one.made.strftime("%Y-%m-%d %H:%M")
         typer.echo(f"{mark} {one.version:>3}  {made}  {one.chunks:>4} chunks  {one.pipeline}")
+
+
+def show_profiles(profiles: Sequence[Profile], *, as_json: bool) -> None:
+    if as_json:
+        data = [
+            {"name": one.name, "description": one.description, "legs": list(one.search.legs)}
+            for one in profiles
+        ]
+        typer.echo(to_text(data))
+        return
+    for one in profiles:
+        typer.echo(f"{one.name:<12}{one.description}")
 
 
 def show_problems(folder: Path, problems: Sequence[str], *, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trivium.index import bm25 as words
 from trivium.index.documents import Mask
-from trivium.index.matrix import Block, nearest
+from trivium.index.matrix import Block, Neighbours
 from trivium.index.segment import Segment
 from trivium.protocols import Found
 from trivium.types import Bm25, Filter, Grant, Unit, WordQuery
@@ -18,6 +18,9 @@ from trivium.vectors import Floats32
 
 SubjectsOfTypes = Callable[[tuple[str, ...]], frozenset[str]]
 """Resolves RDF types to the subjects that visibly have one of them."""
+
+Scored = tuple[str, float, str]
+"""A chunk's id, its score, and the id of the unit it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +105,36 @@ class Seen:
         if counted not in self._statistics:
             self._statistics[counted] = words.statistics(parts, weights)
         answer = words.score(parts, query, bm25, self._statistics[counted])
-        scored = answer.rows
-        matched = self._count_units([rows for rows, _ in scored], unit)
-        best: list[tuple[str, float]] = []
-        for living, (rows, scores) in zip(self.snapshot.segments, scored, strict=True):
-            chosen = _top(scores, depth)
-            best += [
-                (living.segment.id(row), score)
-                for row, score in zip(rows[chosen].tolist(), scores[chosen].tolist(), strict=True)
-            ]
-        found = sum(len(rows) for rows, _ in scored)
-        return Found(_best(best, depth), found <= depth, matched, answer.ceiling)
+        matched = self._count_units([rows for rows, _ in answer.rows], unit)
+        total = sum(len(rows) for rows, _ in answer.rows)
 
-    def nearest(self, vector: Floats32, allowed: Sequence[Mask], depth: int) -> Found:
+        def best(count: int) -> list[Scored]:
+            return [
+                self._scored(living.segment, row, score, unit)
+                for living, (rows, scores) in zip(self.snapshot.segments, answer.rows, strict=True)
+                for row, score in _top(rows, scores, count)
+            ]
+
+        chosen = first_units(best, total, depth)
+        return Found(chosen, len(chosen) == total, matched, answer.ceiling)
+
+    def nearest(self, vector: Floats32, allowed: Sequence[Mask], depth: int, unit: Unit) -> Found:
         by_number = self._allowed_numbers(allowed)
         masks = [
             living.alive & by_number[living.block.numbers.clip(max=len(by_number) - 1)]
             for living in self.snapshot.blocks
         ]
-        near = nearest([living.block for living in self.snapshot.blocks], masks, vector, depth)
-        ids = self.ids(near.numbers)
-        scored = zip(ids, near.cosines.tolist(), strict=True)
-        missing = sum(int(np.count_nonzero(mask)) for mask in allowed) - near.considered
-        complete = near.considered <= depth
-        return Found(_best(list(scored), depth), complete, near.considered, 1.0, missing)
+        blocks = [living.block for living in self.snapshot.blocks]
+        neighbours = Neighbours.of(blocks, masks, vector)
+
+        def best(count: int) -> list[Scored]:
+            numbers, cosines = neighbours.nearest(count)
+            return self._named(numbers, cosines.tolist(), unit)
+
+        total = neighbours.considered
+        missing = sum(int(np.count_nonzero(mask)) for mask in allowed) - total
+        chosen = first_units(best, total, depth)
+        return Found(chosen, len(chosen) == total, total, 1.0, missing)
 
     def browse(self, allowed: Sequence[Mask], unit: Unit, depth: int) -> Found:
         """One chunk of each of the first `depth` units in the order of their ids, score 0."""
@@ -141,14 +150,21 @@ class Seen:
         scored = tuple((chunk, 0.0) for _, chunk in ordered[:depth])
         return Found(scored, len(ordered) <= depth, len(ordered))
 
-    def ids(self, numbers: NDArray[np.int64]) -> list[str]:
-        """The chunk ids of living chunk numbers."""
-        names: dict[int, str] = {}
+    def _named(
+        self, numbers: NDArray[np.int64], scores: Sequence[float], unit: Unit
+    ) -> list[Scored]:
+        """Living chunk numbers with their scores, by chunk and unit id."""
+        score_of = dict(zip(numbers.tolist(), scores, strict=True))
+        found: list[Scored] = []
         for living in self.snapshot.segments:
             rows = living.segment.rows_of(numbers)
             for row in rows[living.alive[rows]].tolist():
-                names[int(living.segment.numbers[row])] = living.segment.id(row)
-        return [names[number] for number in numbers.tolist()]
+                score = score_of[int(living.segment.numbers[row])]
+                found.append(self._scored(living.segment, row, score, unit))
+        return found
+
+    def _scored(self, segment: Segment, row: int, score: float, unit: Unit) -> Scored:
+        return segment.id(row), score, self.unit_of(segment, row, unit)
 
     def unit_of(self, segment: Segment, row: int, unit: Unit) -> str:
         if unit == "chunk":
@@ -219,15 +235,34 @@ def _with_iri(segment: Segment, column: str, wanted: frozenset[str]) -> Mask:
     return np.isin(segment.arrays[column], codes)
 
 
-def _top(scores: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
-    """Places of the `depth` best scores; of equal ones at the cut, those of the smallest rows."""
-    if len(scores) <= depth:
-        return np.arange(len(scores))
-    cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-    above = np.flatnonzero(scores > cut)
-    level = np.flatnonzero(scores == cut)[: depth - len(above)]
-    return np.concatenate([above, level])
+def _top(
+    rows: NDArray[np.int64], scores: NDArray[np.float64], count: int
+) -> Iterator[tuple[int, float]]:
+    """The rows of the `count` best scores; of equal ones at the cut, the smallest rows."""
+    if len(scores) > count:
+        cut = np.partition(scores, len(scores) - count)[len(scores) - count]
+        above = np.flatnonzero(scores > cut)
+        level = np.flatnonzero(scores == cut)[: count - len(above)]
+        chosen = np.concatenate([above, level])
+        rows, scores = rows[chosen], scores[chosen]
+    return zip(rows.tolist(), scores.tolist(), strict=True)
 
 
-def _best(scored: list[tuple[str, float]], depth: int) -> tuple[tuple[str, float], ...]:
-    return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:depth])
+def first_units(
+    best: Callable[[int], list[Scored]], total: int, units: int
+) -> tuple[tuple[str, float], ...]:
+    """The shortest beginning of a ranking of `total` chunks that holds so many units.
+
+    `best(count)` gives at least the `count` best chunks; it is asked for more until that is enough.
+    """
+    count = units
+    while True:
+        ranked = sorted(best(min(count, total)), key=lambda one: (-one[1], one[0]))[:count]
+        seen: set[str] = set()
+        for place, (_, _, unit) in enumerate(ranked, start=1):
+            seen.add(unit)
+            if len(seen) == units:
+                return tuple((id, score) for id, score, _ in ranked[:place])
+        if count >= total:
+            return tuple((id, score) for id, score, _ in ranked)
+        count *= 4

@@ -15,7 +15,7 @@ from trivium.ingest import markdown, plain
 from trivium.ingest.blocks import Extraction
 from trivium.ingest.draft import Given, of_entry, of_extraction, same_fields, whole
 from trivium.ingest.entries import read_entries
-from trivium.ingest.files import extractor_for, walk
+from trivium.ingest.files import NotASource, extractor_for, walk
 from trivium.protocols import Progress, Store
 from trivium.text import content_hash
 from trivium.types import OWNER, PUBLIC_SCOPE, Document, Draft
@@ -78,14 +78,15 @@ class Adding:
             self._errors.append((str(path), "this is a library, not a source; add the originals"))
             return
         if path.is_file():
-            source, root = self._source_of(path.parent)
-            self._file(path, source, root, asked_for=True)
+            self._source_of(path.parent)
+            self._file(path, self._roots(), asked_for=True)
             return
-        source, root = self._source_of(path)
+        self._source_of(path)
+        roots = self._roots()
         files = list(walk(path, lambda at, why: self._errors.append((str(at), why))))
         self._total = (self._total or 0) + len(files)
         for file in files:
-            self._file(file, source, root, asked_for=False)
+            self._file(file, roots, asked_for=False)
 
     def text(self, text: str, title: str, id: str) -> None:
         clean = text.encode("utf-8", "replace").decode()
@@ -108,7 +109,8 @@ class Adding:
             data = json.dumps(list(entries), default=str).encode()
         except (TypeError, ValueError) as error:
             raise SourceError(f"{name} cannot be written as JSON: {error}") from error
-        self._entries(data, name)
+        for draft in self._entries(data, name):
+            self._draft(draft)
 
     def finish(self) -> AddReport:
         self._flush()
@@ -120,60 +122,59 @@ class Adding:
             tuple(self._skipped),
         )
 
-    def _file(self, path: Path, source: str, root: Path, *, asked_for: bool) -> None:
+    def _file(self, path: Path, roots: Mapping[str, Path], *, asked_for: bool) -> None:
         self._seen += 1
         self.progress("read", self._seen, self._total)
         try:
-            if path.suffix == ".json":
-                self._json(path, asked_for)
-                return
-            name = extractor_for(path)
-            if name is None:
-                self._unknown_format(path, asked_for)
-                return
-            data = path.read_bytes()
-            extraction = EXTRACTORS[name](data, str(path))
-            uri = f"{source}:{path.resolve().relative_to(root).as_posix()}"
-            self._draft(of_extraction(extraction, path, uri, data, self.given, self.settings))
+            drafts = self._read(path, roots)
+        except NotASource as error:
+            if asked_for:
+                self._errors.append((str(path), str(error)))
+            else:  # something else that happens to lie in the folder
+                self._skipped.append(str(path))
+            return
         except TriviumError as error:
             self._errors.append((str(path), str(error)))
+            return
         except OSError as error:
             reason = error.strerror or str(error)
             self._errors.append((str(path), f"cannot be read: {reason}; check its permissions"))
+            return
+        for draft in drafts:
+            self._draft(draft)
 
-    def _json(self, path: Path, asked_for: bool) -> None:
-        try:
-            self._entries(path.read_bytes(), str(path))
-        except SourceError:
-            if asked_for:
-                raise
-            self._skipped.append(str(path))  # some other JSON that happens to lie in the folder
-
-    def _entries(self, data: bytes, name: str) -> None:
-        for entry in read_entries(data, name):
-            self._draft(of_entry(entry, self.given, self.settings, self.now))
-
-    def _unknown_format(self, path: Path, asked_for: bool) -> None:
-        if asked_for:
+    def _read(self, path: Path, roots: Mapping[str, Path]) -> list[Draft]:
+        if path.suffix.lower() == ".json":
+            return self._entries(path.read_bytes(), str(path))
+        name = extractor_for(path)
+        if name is None:
             kind = path.suffix or "a file without an ending"
-            raise SourceError(f"{kind} is not a format that can be read; convert it to text first")
-        self._skipped.append(str(path))
+            raise NotASource(f"{kind} is not a format that can be read; convert it to text first")
+        data = path.read_bytes()
+        extraction = EXTRACTORS[name](data, str(path))
+        uri = _uri(path.parent.resolve() / path.name, roots)
+        return [of_extraction(extraction, path, uri, data, self.given, self.settings)]
 
-    def _source_of(self, folder: Path) -> tuple[str, Path]:
-        """The named root that this folder belongs to; a new one if it is under none."""
+    def _entries(self, data: bytes, name: str) -> list[Draft]:
+        return [
+            of_entry(entry, self.given, self.settings, self.now)
+            for entry in read_entries(data, name)
+        ]
+
+    def _source_of(self, folder: Path) -> None:
+        """See to it that the folder lies under a named root."""
         absolute = folder.resolve()
         known = self.store.sources()
-        inside = [
-            (name, Path(root)) for name, root in known.items() if absolute.is_relative_to(root)
-        ]
-        if inside:
-            return max(inside, key=lambda one: len(one[1].parts))
+        if any(absolute.is_relative_to(root) for root in known.values()):
+            return
         base = (absolute.name or "root").replace(":", "-")
         name, count = base, 2
         while name in known or name in ("entry", "text", "upload"):
             name, count = f"{base}-{count}", count + 1
         self.store.add_source(name, str(absolute))
-        return name, absolute
+
+    def _roots(self) -> dict[str, Path]:
+        return {name: Path(root) for name, root in self.store.sources().items()}
 
     def _draft(self, draft: Draft) -> None:
         self._batch.append(draft)
@@ -186,25 +187,34 @@ class Adding:
         self._batch = []
         known = self.store.find(list(batch), OWNER)
         made_from = self.store.fingerprints(list(batch))
-        fresh: list[Draft] = []
+        added: list[Draft] = []
+        updated: list[Draft] = []
         amended: list[Draft] = []
+        unchanged: list[str] = []
         for id, draft in batch.items():
             stored = known.get(id)
             if stored is None or stored.id != id:
-                self._added.append(id)
-                fresh.append(draft)
+                added.append(draft)
             elif self.reprocess or made_from[id] != (draft.document.source_hash, draft.pipeline):
-                self._updated.append(id)
-                fresh.append(draft)
+                updated.append(draft)
             elif not same_fields(stored, _kept(draft.document, stored)):
-                self._updated.append(id)
                 amended.append(replace(draft, document=_kept(draft.document, stored)))
             else:
-                self._unchanged.append(id)
-        if fresh:
-            self.store.put(fresh, self.now)
+                unchanged.append(id)
+        if added or updated:
+            self.store.put([*added, *updated], self.now)
         if amended:
             self.store.amend(amended, self.now)
+        self._added += [draft.document.id for draft in added]
+        self._updated += [draft.document.id for draft in (*updated, *amended)]
+        self._unchanged += unchanged
+
+
+def _uri(path: Path, roots: Mapping[str, Path]) -> str:
+    """`source:path` under the innermost root, so that a folder within a folder is not read twice"""
+    inside = [(name, root) for name, root in roots.items() if path.is_relative_to(root)]
+    name, root = max(inside, key=lambda one: len(one[1].parts))
+    return f"{name}:{path.relative_to(root).as_posix()}"
 
 
 def _kept(drafted: Document, stored: Document) -> Document:

@@ -51,6 +51,7 @@ def of_extraction(
     )
     document = _with_fields(document, fields, given, modified)
     passages = chunk(extraction, Chunking(settings.chunk_size, settings.chunk_overlap))
+    passages = passages or (Passage(""),)  # its title and tags can still be found
     pipeline = (
         f"{extraction.extractor} {Chunking.version} {settings.chunk_size}/{settings.chunk_overlap}"
     )

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from trivium.errors import SourceError
 from trivium.ingest.fields import Fields, document_fields, text_field
-from trivium.ingest.files import decode
+from trivium.ingest.files import NotASource, decode
 
 EXTRACTOR = "entries/1"
 
@@ -26,10 +26,23 @@ class Entry:
 
 
 def read_entries(data: bytes, name: str) -> list[Entry]:
-    """The entries in file order. Raises `SourceError` that names the entry which is at fault."""
+    """The entries in file order. Raises `SourceError` that names the entry which is at fault.
+
+    It is `NotASource` when nothing in the file looks like an entry.
+    """
+    items = _items(decode(data, name), name)
+    try:
+        return _entries(items, name)
+    except SourceError as error:
+        if any(isinstance(item, dict) and {"id", "title"} <= item.keys() for item in items):
+            raise
+        raise NotASource(str(error)) from error
+
+
+def _entries(items: list[object], name: str) -> list[Entry]:
     entries: list[Entry] = []
     places: dict[str, int] = {}
-    for place, item in enumerate(_items(decode(data, name), name), start=1):
+    for place, item in enumerate(items, start=1):
         entry = _entry(item, f"{name}, entry {place}")
         if entry.id in places:
             raise SourceError(
@@ -68,7 +81,7 @@ def _items(text: str, name: str) -> list[object]:
     elif isinstance(whole, dict) and "id" in whole:
         whole = [whole]
     if not isinstance(whole, list):
-        raise SourceError(f"{name} holds no list of entries. {_SHAPES}")
+        raise NotASource(f"{name} holds no list of entries. {_SHAPES}")
     return whole
 
 
@@ -89,10 +102,10 @@ def _parse(source: str, name: str, line: int) -> object:
         return json.loads(source, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         place = f"{name}, line {line + error.lineno - 1}, column {error.colno}"
-        raise SourceError(f"{place}: not valid JSON ({error.msg}). {_SHAPES}") from error
+        raise NotASource(f"{place}: not valid JSON ({error.msg}). {_SHAPES}") from error
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise SourceError(f"{name}, line {line}: not usable JSON ({problem}). {_SHAPES}") from error
+        raise NotASource(f"{name}, line {line}: not usable JSON ({problem}). {_SHAPES}") from error
 
 
 def _refuse_constant(constant: str) -> NoReturn:

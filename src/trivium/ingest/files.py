@@ -29,6 +29,10 @@ _SKIPPED = (
 )
 
 
+class NotASource(SourceError):
+    """A file that is not meant to be read here: an error by its name, passed over in a folder."""
+
+
 def extractor_for(path: Path) -> str | None:
     """The name of the extractor that reads this file, or None when no one does."""
     return SUFFIXES.get(path.suffix.lower())

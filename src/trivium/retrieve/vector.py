@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from trivium.errors import ModelError
 from trivium.protocols import Embedder, VectorSearch, View
-from trivium.types import Filter, Leg, LegState
+from trivium.types import Filter, Leg, LegState, Unit
 
 
-def search(view: View, query: str, embedder: Embedder | None, filter: Filter, depth: int) -> Leg:
+def search(
+    view: View, query: str, embedder: Embedder | None, filter: Filter, depth: int, unit: Unit
+) -> Leg:
     """The chunks nearest in meaning; if that cannot be told, the leg says why."""
     if not isinstance(view, VectorSearch):
         return Leg("vector", LegState.SKIPPED, note="this library has no vectors")
@@ -21,7 +23,7 @@ def search(view: View, query: str, embedder: Embedder | None, filter: Filter, de
         return Leg("vector", LegState.FAILED, note=note)
     try:
         vector = embedder.query(query)
-        found = view.nearest(vector, filter, depth)
+        found = view.nearest(vector, filter, depth, unit)
     except ModelError as error:
         return Leg("vector", LegState.FAILED, note=str(error))
     return Leg(

@@ -111,9 +111,10 @@ class ReferenceView:
             for clause in query.clauses
             if any(holding(phrase) for phrase in clause.phrases)
         )
-        return Found(_best(scored, depth), len(scored) <= depth, len(units), ceiling)
+        chosen = self._first_units(scored, depth, unit)
+        return Found(chosen, len(chosen) == len(scored), len(units), ceiling)
 
-    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Found:
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
         query = to_unit(vector)
         scored = []
         for record in self._allowed(filter):
@@ -126,7 +127,8 @@ class ReferenceView:
                     )
                 scored.append((record.chunk.id, float(cosines(row[None, :], query)[0])))
         missing = len(self._allowed(filter)) - len(scored)
-        return Found(_best(scored, depth), len(scored) <= depth, len(scored), 1.0, missing)
+        chosen = self._first_units(scored, depth, unit)
+        return Found(chosen, len(chosen) == len(scored), len(scored), 1.0, missing)
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
         wanted, (shortest, longest) = trigrams(word), lengths
@@ -153,6 +155,18 @@ class ReferenceView:
             for record in self.visible
         )
 
+    def _first_units(
+        self, scored: list[tuple[str, float]], depth: int, unit: Unit
+    ) -> tuple[tuple[str, float], ...]:
+        """The shortest beginning of the ranking that holds `depth` units."""
+        ranked = sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+        seen: set[str] = set()
+        for place, name in enumerate(self.units([id for id, _ in ranked], unit), start=1):
+            seen.add(name)
+            if len(seen) == depth:
+                return tuple(ranked[:place])
+        return tuple(ranked)
+
     def _vocabulary(self) -> set[str]:
         return {
             word
@@ -163,7 +177,3 @@ class ReferenceView:
 
     def _allowed(self, filter: Filter) -> list[Record]:
         return [record for record in self.visible if matches(filter, record, self.types)]
-
-
-def _best(scored: list[tuple[str, float]], depth: int) -> tuple[tuple[str, float], ...]:
-    return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:depth])

@@ -81,7 +81,7 @@ class SqliteView:
             lambda: self._seen.words(query, bm25, self._allowed(filter), depth, unit)
         )
 
-    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Found:
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
         query = to_unit(vector)
         for living in self._seen.snapshot.blocks:
             if living.block.matrix.shape[1] != len(query):
@@ -89,7 +89,9 @@ class SqliteView:
                     f"the query's vector has {len(query)} dimensions, the library's "
                     f"{living.block.matrix.shape[1]}; search with the model it was made with"
                 )
-        return self._repairing(lambda: self._seen.nearest(query, self._allowed(filter), depth))
+        return self._repairing(
+            lambda: self._seen.nearest(query, self._allowed(filter), depth, unit)
+        )
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
         return self._repairing(lambda: spelling.similar(self._seen.parts(), word, lengths, limit))

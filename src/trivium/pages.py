@@ -1,0 +1,82 @@
+"""Pages: where the next one begins. A cursor is opaque, and checked when it comes back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trivium.errors import InvalidValue
+from trivium.text import content_hash
+from trivium.types import Candidate, Ranking, SearchRequest
+
+_NOT_A_CURSOR = "this is not a cursor of this search; begin again without one"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last hit that was shown, and what the first page was made with."""
+
+    request: str
+    generation: int
+    depths: Mapping[str, int]
+    shown: int
+    score: float
+    chunk: str
+
+    def encode(self) -> str:
+        values = [
+            self.request,
+            self.generation,
+            dict(self.depths),
+            self.shown,
+            self.score,
+            self.chunk,
+        ]
+        return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+
+    @classmethod
+    def decode(cls, text: str, request: SearchRequest, profile: str) -> Cursor:
+        """The cursor of this very request; anything else is an error."""
+        try:
+            data = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+            digest, generation, depths, shown, score, chunk = data
+            cursor = cls(
+                str(digest),
+                int(generation),
+                {str(leg): int(depth) for leg, depth in depths.items()},
+                int(shown),
+                float(score),
+                str(chunk),
+            )
+        except (ValueError, TypeError, AttributeError) as error:
+            raise InvalidValue(_NOT_A_CURSOR) from error
+        if cursor.request != digest_of(request, profile) or min(depths.values(), default=1) < 1:
+            raise InvalidValue(_NOT_A_CURSOR)
+        return cursor
+
+    def rest(self, ranking: Ranking) -> Ranking:
+        """What comes after the last hit that was shown."""
+        after = (-self.score, self.chunk)
+        left = tuple(one for one in ranking.candidates if (-one.score, one.id) > after)
+        return Ranking(left, ranking.kind, ranking.ceiling)
+
+
+def digest_of(request: SearchRequest, profile: str) -> str:
+    """What must be the same on every page of a search; the page size may differ."""
+    asked = (request.query, request.filter, request.legs, request.include_memories, profile)
+    return content_hash(repr(asked))[:16]
+
+
+def next_cursor(
+    request: SearchRequest,
+    profile: str,
+    generation: int,
+    depths: Mapping[str, int],
+    shown: int,
+    last: Candidate,
+) -> str:
+    """The cursor for the page after the one that ends with `last`."""
+    digest = digest_of(request, profile)
+    return Cursor(digest, generation, depths, shown, last.score, last.id).encode()
