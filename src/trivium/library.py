@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from trivium.config import IndexSettings, Profile, load_profile, parse
 from trivium.embed import embedder as model_named
@@ -21,8 +21,6 @@ from trivium.errors import (
     NotALibrary,
     UnknownDocument,
 )
-from trivium.ingest.add import Adding, AddReport
-from trivium.ingest.draft import NOTHING_GIVEN, Given, embedding_input
 from trivium.pipeline import Search, require_legs
 from trivium.protocols import Embedder, Model, Progress, silent
 from trivium.store.sqlite import SqliteStore
@@ -38,6 +36,9 @@ from trivium.types import (
     SearchRequest,
     Version,
 )
+
+if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
+    from trivium.ingest.add import Adding, AddReport
 
 EMBED_BATCH = 100
 """Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
@@ -113,8 +114,7 @@ class Library:
         What cannot be read is named in the report; the rest goes in. Words are searchable when a
         batch is stored; `embed=True` then adds meaning, and if the model fails, says so.
         """
-        given = Given(scope, category, tuple(tags), kind)
-        adding = Adding(self._store, self.settings, given, self._now(), reprocess, progress)
+        adding = self._adding(scope, category, tags, kind, reprocess, progress)
         for path in paths:
             adding.path(Path(path))
         return self._finish(adding, embed, progress)
@@ -132,8 +132,7 @@ class Library:
         embed: bool = True,
     ) -> AddReport:
         """Take in a text that is not in a file; the same `id` again makes a new version."""
-        given = Given(scope, category, tuple(tags), kind)
-        adding = Adding(self._store, self.settings, given, self._now(), False, silent)
+        adding = self._adding(scope, category, tags, kind)
         adding.text(text, title, id or title)
         return self._finish(adding, embed, silent)
 
@@ -145,9 +144,24 @@ class Library:
         progress: Progress = silent,
     ) -> AddReport:
         """Take in knowledge entries: mappings with id, title, description, tags …"""
-        adding = Adding(self._store, self.settings, NOTHING_GIVEN, self._now(), False, progress)
+        adding = self._adding(progress=progress)
         adding.entries(entries)
         return self._finish(adding, embed, progress)
+
+    def _adding(
+        self,
+        scope: str | None = None,
+        category: str | None = None,
+        tags: Sequence[str] = (),
+        kind: str | None = None,
+        reprocess: bool = False,
+        progress: Progress = silent,
+    ) -> Adding:
+        from trivium.ingest.add import Adding
+        from trivium.ingest.draft import Given
+
+        given = Given(scope, category, tuple(tags), kind)
+        return Adding(self._store, self.settings, given, self._now(), reprocess, progress)
 
     def _finish(self, adding: Adding, embed: bool, progress: Progress) -> AddReport:
         report = adding.finish()
@@ -159,11 +173,13 @@ class Library:
             except ModelError as error:
                 problem = str(error)
             waiting = self.waiting()
-        self._store.flush()
+        self._store.settle()
         return replace(report, waiting=waiting, model_problem=problem)
 
     def embed(self, *, progress: Progress = silent) -> int:
         """Embed what has no vector yet; each batch is kept at once, so nothing is done twice."""
+        from trivium.ingest.draft import embedding_input
+
         model = self._model()
         if model is None:
             raise InvalidValue("this library has no embedding model; it was made with 'none'")
@@ -300,7 +316,8 @@ class Library:
         return self._embedder
 
     def _register(self, model: Embedder) -> None:
-        if not any(m.active and m.fingerprint == model.fingerprint for m in self._store.models()):
+        active = self._store.active_model()
+        if active is None or active.fingerprint != model.fingerprint:
             self._store.use_model(Model(model.name, model.fingerprint, model.dimension, True))
 
     def _now(self) -> datetime:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trivium.clock import format_time
-from trivium.text import Span, spans, token_estimate
+from trivium.text import Span, spans_of, token_estimate
 from trivium.types import Document, Highlight, Hit, Part, Reading, Record, Result
 
 SNIPPET_LENGTH = 240  # three lines of a terminal, and enough to judge a hit by
@@ -48,9 +48,8 @@ def snippet_of(
     after = " …" if end < len(text) else ""
     highlights = [
         Highlight(leg, span.start + len(before), span.end + len(before))
-        for span in spans(piece)
         for leg, wanted in terms.items()
-        if span.term in wanted
+        for span in spans_of(piece, wanted)
     ]
     return before + piece + after, tuple(_joined(highlights))
 
@@ -67,7 +66,7 @@ def _window(text: str, terms: Mapping[str, frozenset[str]], length: int) -> tupl
     if len(text) <= length:
         return 0, len(text)
     wanted = frozenset().union(*terms.values()) if terms else frozenset()
-    places = [span for span in spans(text) if span.term in wanted]
+    places = spans_of(text, wanted)
     best, best_count, last = 0, 0, 0
     inside: dict[str, int] = {}
     for first, span in enumerate(places):

@@ -200,6 +200,21 @@ def spans(text: str) -> Iterator[Span]:
     return _unicode_spans(text)
 
 
+def spans_of(text: str, wanted: AbstractSet[str]) -> list[Span]:
+    """Those of `spans` whose term is wanted; fast where few of them are."""
+    if not wanted:
+        return []
+    if not text.isascii():
+        return [span for span in spans(text) if span.term in wanted]
+    found = []
+    for match in _ASCII_WORD.finditer(text):
+        word = match[0].lower()
+        term = STEMS[word]
+        if term in wanted:
+            found.append(Span(word, term, match.start(), match.end()))
+    return found
+
+
 def _ascii_spans(text: str) -> Iterator[Span]:
     for match in _ASCII_WORD.finditer(text):
         word = match[0].lower()

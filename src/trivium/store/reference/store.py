@@ -169,6 +169,9 @@ class ReferenceStore:
     def add_source(self, name: str, root: str) -> None:
         self._sources[name] = root
 
+    def active_model(self) -> Model | None:
+        return next((model for model in self._models.values() if model.active), None)
+
     def models(self) -> list[Model]:
         return [
             replace(model, vectors=sum(1 for _, name in self._vectors if name == fingerprint))
@@ -242,6 +245,9 @@ class ReferenceStore:
 
     def check(self) -> list[str]:
         return []
+
+    def settle(self) -> None:
+        """Nothing is written anywhere."""
 
     def flush(self) -> None:
         """Nothing is written anywhere."""

@@ -47,6 +47,7 @@ def _integrity(reader: sqlite3.Connection) -> list[str]:
 _QUESTIONS = {
     "unindexed_chunks": "active chunks are missing from the word index",
     "orphaned_words": "rows of the word index belong to no active chunk",
+    "lost_waiting": "texts have no vector and do not wait for one",
     "misfit_vectors": "vectors do not have their model's dimension",
 }
 

@@ -71,6 +71,9 @@ UPDATE chunks SET embedding_hash = ? WHERE document = ? AND version = ? AND ordi
 DELETE FROM words
 WHERE rowid IN (SELECT number FROM chunks WHERE document = ? AND version = ?);
 
+-- name: texts_of_version
+SELECT number, heading, text FROM chunks WHERE document = ? AND version = ?;
+
 -- name: index_words
 INSERT INTO words (rowid, key, title, heading, body, context, tags) VALUES (?, ?, ?, ?, ?, ?, ?);
 
@@ -85,7 +88,7 @@ DELETE FROM documents WHERE number = ?;
 DELETE FROM changes WHERE generation <= ?;
 
 -- name: count_changes
-SELECT count(*) FROM changes;
+SELECT count(*) FROM changes WHERE generation > ?;
 
 -- name: changed_chunks
 SELECT DISTINCT chunk FROM changes WHERE generation > ? AND what = ? ORDER BY chunk;
@@ -203,24 +206,54 @@ UPDATE models SET active = 0 WHERE active = 1;
 -- name: activate_model
 UPDATE models SET active = 1 WHERE fingerprint = ?;
 
+-- name: wait_for_vectors
+INSERT OR IGNORE INTO waiting (model, hash)
+SELECT m.number, c.embedding_hash
+FROM chunks c JOIN models m
+WHERE c.document = ? AND c.version = ? AND c.embedding_hash <> '' AND NOT EXISTS (
+  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number);
+
+-- name: wait_for_model
+INSERT OR IGNORE INTO waiting (model, hash)
+SELECT m.number, c.embedding_hash
+FROM models m
+JOIN chunks c
+JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE m.fingerprint = ? AND c.embedding_hash <> '' AND NOT EXISTS (
+  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number);
+
+-- name: stop_waiting_for_version
+DELETE FROM waiting WHERE hash IN (
+  SELECT c.embedding_hash FROM chunks c
+  WHERE c.document = :document AND c.version = :version AND NOT EXISTS (
+    SELECT 1 FROM chunks o
+    JOIN documents d ON d.number = o.document AND d.version = o.version
+    WHERE o.embedding_hash = c.embedding_hash AND o.document <> :document));
+
+-- name: stop_waiting
+DELETE FROM waiting WHERE model = ? AND hash = ?;
+
 -- name: pending
 SELECT min(c.number) AS number
-FROM chunks c
+FROM (SELECT w.hash FROM waiting w JOIN models m ON m.number = w.model
+      WHERE m.fingerprint = :fingerprint LIMIT :limit) w
+JOIN chunks c ON c.embedding_hash = w.hash
 JOIN documents d ON d.number = c.document AND d.version = c.version
-WHERE c.embedding_hash <> '' AND NOT EXISTS (
-  SELECT 1 FROM vectors v JOIN models m ON m.number = v.model
-  WHERE v.hash = c.embedding_hash AND m.fingerprint = :fingerprint)
-GROUP BY c.embedding_hash
-ORDER BY 1
-LIMIT :limit;
+GROUP BY w.hash
+ORDER BY 1;
 
 -- name: count_pending
+SELECT count(*) FROM waiting w JOIN models m ON m.number = w.model
+WHERE m.fingerprint = :fingerprint;
+
+-- name: lost_waiting
 SELECT count(DISTINCT c.embedding_hash)
 FROM chunks c
 JOIN documents d ON d.number = c.document AND d.version = c.version
-WHERE c.embedding_hash <> '' AND NOT EXISTS (
-  SELECT 1 FROM vectors v JOIN models m ON m.number = v.model
-  WHERE v.hash = c.embedding_hash AND m.fingerprint = :fingerprint);
+JOIN models m ON m.active = 1
+WHERE c.embedding_hash <> ''
+  AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
+  AND NOT EXISTS (SELECT 1 FROM waiting w WHERE w.hash = c.embedding_hash AND w.model = m.number);
 
 -- name: records_by_number
 SELECT c.*, d.id AS document_id FROM json_each(?) j

@@ -46,6 +46,10 @@ from trivium.types import (
 from trivium.vectors import pack, unit
 
 
+UNSETTLED = 2_000
+"""Changes that a new process reads from the record in an instant; beyond, they are written down."""
+
+
 class SqliteStore:
     """A library folder's `index.db` with the derived index in `cache/` beside it."""
 
@@ -144,6 +148,7 @@ class SqliteStore:
             connection.execute(statements()["add_model"], values)
             connection.execute(statements()["deactivate_models"])
             connection.execute(statements()["activate_model"], (model.fingerprint,))
+            connection.execute(statements()["wait_for_model"], (model.fingerprint,))
             new_generation(connection, None)
         self._wrote = True
 
@@ -167,6 +172,8 @@ class SqliteStore:
                 for hash, vector in zip(hashes, unit(vectors), strict=True)
             ]
             connection.executemany(statements()["insert_vector"], rows)
+            done = [(model["number"], hash) for hash in hashes]
+            connection.executemany(statements()["stop_waiting"], done)
             generation = new_generation(connection, None)
             values = {"generation": generation, "hashes": json.dumps(list(hashes))}
             connection.execute(statements()["note_vector_changes"], values)
@@ -260,6 +267,12 @@ class SqliteStore:
             rows = self._connections.reader().execute(statements()["sources"])
             return {row["name"]: row["root"] for row in rows}
 
+    def active_model(self) -> Model | None:
+        """The model whose vectors are searched; without a count of them."""
+        with in_our_words(self._connections.path):
+            row = self._connections.reader().execute(statements()["active_model"]).fetchone()
+        return Model(row["name"], row["fingerprint"], row["dimension"], True) if row else None
+
     def models(self) -> list[Model]:
         with in_our_words(self._connections.path):
             rows = self._connections.reader().execute(statements()["models"])
@@ -294,6 +307,15 @@ class SqliteStore:
     def check(self) -> list[str]:
         return check(self._connections, self._derived)
 
+    def settle(self) -> None:
+        """Write the derived index down if so much has changed that the next process would wait."""
+        with in_our_words(self._connections.path):
+            reader = self._connections.reader()
+            since = self._derived.saved_generation
+            (count,) = reader.execute(statements()["count_changes"], (since,)).fetchone()
+        if count > UNSETTLED:
+            self.flush()
+
     def flush(self) -> None:
         """Write the derived index down, so that the next process starts from it."""
         if not self._connections.writable:
@@ -313,7 +335,8 @@ class SqliteStore:
         self._connections.close()
 
     def _trim_log(self) -> None:
-        (count,) = self._connections.reader().execute(statements()["count_changes"]).fetchone()
+        query = statements()["count_changes"]
+        (count,) = self._connections.reader().execute(query, (0,)).fetchone()
         if count > LOG_LIMIT:
             floor = self._derived.saved_generation
             with self._connections.write() as connection:

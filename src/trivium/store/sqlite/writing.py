@@ -67,10 +67,7 @@ def index_words(
     connection: sqlite3.Connection, document: Document, number: int, version: int, generation: int
 ) -> None:
     """Make the chunks of a version searchable by words, and note them for the derived index."""
-    rows = connection.execute(
-        "SELECT number, heading, text FROM chunks WHERE document = ? AND version = ?",
-        (number, version),
-    ).fetchall()
+    rows = connection.execute(statements()["texts_of_version"], (number, version)).fetchall()
     connection.executemany(
         statements()["index_words"],
         [
@@ -81,13 +78,17 @@ def index_words(
             for row in rows
         ],
     )
+    connection.execute(statements()["wait_for_vectors"], (number, version))
     _note(connection, number, version, generation)
 
 
 def unindex_words(
     connection: sqlite3.Connection, number: int, version: int, generation: int
 ) -> None:
+    """Take the chunks of a version out of the word index, and note them."""
     connection.execute(statements()["unindex_words"], (number, version))
+    values = {"document": number, "version": version}
+    connection.execute(statements()["stop_waiting_for_version"], values)
     _note(connection, number, version, generation)
 
 

@@ -111,6 +111,13 @@ CREATE TABLE vectors (
   UNIQUE (hash, model)
 );
 
+-- Embedding inputs of active chunks that have no vector of a model yet.
+CREATE TABLE waiting (
+  model INTEGER NOT NULL REFERENCES models (number) ON DELETE CASCADE,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (model, hash)
+) WITHOUT ROWID;
+
 CREATE TABLE quads (
   number INTEGER PRIMARY KEY,
   document INTEGER NOT NULL REFERENCES documents (number) ON DELETE CASCADE,
