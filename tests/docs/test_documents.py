@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
 
+import trivium
 from trivium.cli.app import app
 from trivium.embed import EMBEDDERS
+from trivium.present import result_json
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/how-to.md", "docs/tutorial.md")
 
 
 def text(name: str) -> str:
@@ -23,7 +27,9 @@ def text(name: str) -> str:
 def test_every_path_in_a_page_exists(page: str) -> None:
     named = re.findall(r"`((?:src|tests|tools|examples|bench|docs)/[\w./-]*)`", text(page))
     links = re.findall(r"\]\((?!http)([^)#]+)\)", text(page))
-    missing = [path for path in (*named, *links) if not (ROOT / path).exists()]
+    here = (ROOT / page).parent
+    missing = [path for path in named if not (ROOT / path).exists()]
+    missing += [link for link in links if not (here / link).exists()]
     assert missing == []
 
 
@@ -50,3 +56,41 @@ def test_make_targets_named_in_the_pages_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
     for page in PAGES:
         assert set(re.findall(r"^make (\w+)", text(page), re.MULTILINE)) <= targets
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    path = ROOT / "tools" / "make_reference.py"
+    spec = importlib.util.spec_from_file_location("make_reference", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert text("docs/reference.md") == module.reference(), "run tools/make_reference.py"
+
+
+def keys_of(data: Any, prefix: str = "") -> set[str]:
+    if isinstance(data, list):
+        return set().union(*(keys_of(one, prefix) for one in data)) if data else set()
+    if not isinstance(data, dict):
+        return set()
+    found = set()
+    for key, value in data.items():
+        found.add(prefix + key)
+        if key not in ("facets", "fields"):  # their keys are the user's
+            found |= keys_of(value, f"{prefix}{key}.")
+    return found
+
+
+def test_the_json_page_names_every_key_and_no_other(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "t.trivium", model="none") as library:
+        library.add_text("An axe.", title="axe")
+        result = library.search("axe", mode="full", facets=True)
+    found = keys_of(result_json(result))
+    named = set(re.findall(r"^\| `([\w.]+)` \|", text("docs/json.md"), re.MULTILINE))
+    assert named == found
+
+
+def test_llms_txt_links_to_pages_that_exist() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", text("llms.txt"))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
