@@ -134,7 +134,7 @@ def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
 def occurrences(segment: Segment, phrase: Phrase, weights: Floats) -> Occurrences:
     """Where a phrase stands in a segment, counting only columns of positive weight."""
     if len(phrase.terms) == 1 and not phrase.prefix:
-        return _term(segment, segment.terms.find(phrase.terms[0]), weights)
+        return _term(segment, segment.term(phrase.terms[0]), weights)
     if len(phrase.terms) == 1:
         first, last = segment.terms.prefix_range(phrase.terms[0])
         found = [segment.positions(term) for term in range(first, last)]
@@ -164,7 +164,7 @@ def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
 
 def _adjacent(segment: Segment, phrase: Phrase) -> Array:
     """The positions where the phrase's last term stands right after all the others."""
-    terms = [segment.terms.find(term) for term in phrase.terms]
+    terms = [segment.term(term) for term in phrase.terms]
     if phrase.prefix:
         first, last = segment.terms.prefix_range(phrase.terms[-1])
         endings = [segment.positions(term) for term in range(first, last)]

@@ -52,6 +52,8 @@ class Segment:
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         self.arrays = arrays
         self._length_in: dict[bytes, NDArray[np.int64]] = {}
+        self._document_ids: dict[int, str] = {}
+        self._terms: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -96,12 +98,33 @@ class Segment:
         return Strings.of(self.arrays, "surface")
 
     def id(self, row: int) -> str:
-        documents = self.documents
-        return chunk_id(
-            documents.ids[int(self.document[row])],
-            int(self.arrays["row.version"][row]),
-            int(self.arrays["row.ordinal"][row]),
-        )
+        return self.ids(np.array([row]))[0]
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The chunk ids of these rows."""
+        return [
+            chunk_id(self.document_id(document), version, ordinal)
+            for document, version, ordinal in zip(
+                self.document[rows].tolist(),
+                self.arrays["row.version"][rows].tolist(),
+                self.arrays["row.ordinal"][rows].tolist(),
+                strict=True,
+            )
+        ]
+
+    def document_id(self, document: int) -> str:
+        """The id of a document of this segment; decoded once."""
+        known = self._document_ids.get(document)
+        if known is None:
+            known = self._document_ids[document] = self.documents.ids[document]
+        return known
+
+    def term(self, text: str) -> int:
+        """The number of a term, or -1; looked up once."""
+        known = self._terms.get(text)
+        if known is None:
+            known = self._terms[text] = self.terms.find(text)
+        return known
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows that hold these chunk numbers; numbers of other segments are passed over."""
@@ -180,7 +203,7 @@ def merge(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> Se
     document_base = 0
     for segment, living in zip(segments, alive, strict=True):
         rows = np.flatnonzero(living)
-        ids += [segment.id(row) for row in rows.tolist()]
+        ids += segment.ids(rows)
         iri_codes = iris.encode([text or None for text in segment.iris.all()])
         used, local = np.unique(segment.document[rows], return_inverse=True)
         kept_documents.append((segment.documents, used.astype(np.int64)))

@@ -110,9 +110,9 @@ class Seen:
 
         def best(count: int) -> list[Scored]:
             return [
-                self._scored(living.segment, row, score, unit)
+                scored
                 for living, (rows, scores) in zip(self.snapshot.segments, answer.rows, strict=True)
-                for row, score in _top(rows, scores, count)
+                for scored in self._scored(living.segment, *_top(rows, scores, count), unit)
             ]
 
         chosen = first_units(best, total, depth)
@@ -129,7 +129,7 @@ class Seen:
 
         def best(count: int) -> list[Scored]:
             numbers, cosines = neighbours.nearest(count)
-            return self._named(numbers, cosines.tolist(), unit)
+            return self._named(numbers, cosines, unit)
 
         total = neighbours.considered
         missing = sum(int(np.count_nonzero(mask)) for mask in allowed) - total
@@ -140,10 +140,9 @@ class Seen:
         """One chunk of each of the first `depth` units in the order of their ids, score 0."""
         firsts: dict[str, str] = {}
         for living, mask in zip(self.snapshot.segments, allowed, strict=True):
-            segment = living.segment
-            for row in np.flatnonzero(mask).tolist():
-                name = self.unit_of(segment, row, unit)
-                chunk = segment.id(row)
+            rows = np.flatnonzero(mask)
+            names = self.units_of(living.segment, rows, unit)
+            for name, chunk in zip(names, living.segment.ids(rows), strict=True):
                 if name not in firsts or chunk < firsts[name]:
                     firsts[name] = chunk
         ordered = sorted(firsts.items())
@@ -151,29 +150,41 @@ class Seen:
         return Found(scored, len(ordered) <= depth, len(ordered))
 
     def _named(
-        self, numbers: NDArray[np.int64], scores: Sequence[float], unit: Unit
+        self, numbers: NDArray[np.int64], scores: NDArray[np.float64], unit: Unit
     ) -> list[Scored]:
         """Living chunk numbers with their scores, by chunk and unit id."""
-        score_of = dict(zip(numbers.tolist(), scores, strict=True))
+        order = np.argsort(numbers)
+        ascending, values = numbers[order], scores[order]
         found: list[Scored] = []
         for living in self.snapshot.segments:
             rows = living.segment.rows_of(numbers)
-            for row in rows[living.alive[rows]].tolist():
-                score = score_of[int(living.segment.numbers[row])]
-                found.append(self._scored(living.segment, row, score, unit))
+            rows = rows[living.alive[rows]]
+            given = values[np.searchsorted(ascending, living.segment.numbers[rows])]
+            found += self._scored(living.segment, rows, given, unit)
         return found
 
-    def _scored(self, segment: Segment, row: int, score: float, unit: Unit) -> Scored:
-        return segment.id(row), score, self.unit_of(segment, row, unit)
+    def _scored(
+        self,
+        segment: Segment,
+        rows: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        unit: Unit,
+    ) -> Iterator[Scored]:
+        ids, units = segment.ids(rows), self.units_of(segment, rows, unit)
+        return zip(ids, scores.tolist(), units, strict=True)
 
-    def unit_of(self, segment: Segment, row: int, unit: Unit) -> str:
+    def units_of(self, segment: Segment, rows: NDArray[np.int64], unit: Unit) -> list[str]:
+        """The unit that each of these rows belongs to."""
         if unit == "chunk":
-            return segment.id(row)
-        if unit == "entity":
-            subject = int(segment.arrays["row.subject"][row])
-            if subject:
-                return segment.iris[subject]
-        return segment.documents.ids[int(segment.document[row])]
+            return segment.ids(rows)
+        documents = [segment.document_id(one) for one in segment.document[rows].tolist()]
+        if unit == "document":
+            return documents
+        subjects = segment.arrays["row.subject"][rows].tolist()
+        return [
+            segment.iris[subject] if subject else document
+            for subject, document in zip(subjects, documents, strict=True)
+        ]
 
     def scopes(self) -> frozenset[str]:
         names: set[str] = set()
@@ -194,9 +205,9 @@ class Seen:
             )
         return len(
             {
-                self.unit_of(living.segment, row, unit)
+                name
                 for living, found in zip(self.snapshot.segments, rows, strict=True)
-                for row in found.tolist()
+                for name in self.units_of(living.segment, found, unit)
             }
         )
 
@@ -237,15 +248,15 @@ def _with_iri(segment: Segment, column: str, wanted: frozenset[str]) -> Mask:
 
 def _top(
     rows: NDArray[np.int64], scores: NDArray[np.float64], count: int
-) -> Iterator[tuple[int, float]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The rows of the `count` best scores; of equal ones at the cut, the smallest rows."""
-    if len(scores) > count:
-        cut = np.partition(scores, len(scores) - count)[len(scores) - count]
-        above = np.flatnonzero(scores > cut)
-        level = np.flatnonzero(scores == cut)[: count - len(above)]
-        chosen = np.concatenate([above, level])
-        rows, scores = rows[chosen], scores[chosen]
-    return zip(rows.tolist(), scores.tolist(), strict=True)
+    if len(scores) <= count:
+        return rows, scores
+    cut = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above = np.flatnonzero(scores > cut)
+    level = np.flatnonzero(scores == cut)[: count - len(above)]
+    chosen = np.concatenate([above, level])
+    return rows[chosen], scores[chosen]
 
 
 def first_units(

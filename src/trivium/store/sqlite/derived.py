@@ -48,7 +48,7 @@ class DerivedIndex:
         self._lock = threading.RLock()
         self._snapshot: Snapshot | None = None
         self._saved = 0
-        self.warnings: tuple[str, ...] = ()
+        self._warnings: list[str] = []
 
     def current(self, connection: sqlite3.Connection) -> Snapshot:
         """The snapshot of the state that this connection's transaction sees."""
@@ -118,8 +118,15 @@ class DerivedIndex:
         self._saved = snapshot.generation
         return snapshot
 
+    def take_warnings(self) -> tuple[str, ...]:
+        """What was repaired since the last call, each thing said once."""
+        with self._lock:
+            taken = tuple(self._warnings)
+            self._warnings.clear()
+        return taken
+
     def _warn(self, message: str) -> None:
-        self.warnings = (*self.warnings, message)
+        self._warnings.append(message)
 
 
 def snapshot_as_of(connection: sqlite3.Connection, at: datetime) -> Snapshot:

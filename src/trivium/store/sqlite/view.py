@@ -54,8 +54,8 @@ class SqliteView:
             except BaseException:
                 self.__exit__()
                 raise
-        self._as_of = as_of
         self._seen = snapshot.seen_by(grant)
+        self._warnings = derived.take_warnings()
 
     def __enter__(self) -> Self:
         return self
@@ -70,7 +70,7 @@ class SqliteView:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self._derived.warnings
+        return self._warnings
 
     @property
     def model(self) -> str:
@@ -156,6 +156,7 @@ class SqliteView:
         except CacheDamaged as error:
             self._seen = self._derived.rebuild(self._connection, str(error)).seen_by(self._grant)
             self._masks = {}
+            self._warnings += self._derived.take_warnings()
             return answer()
 
 
