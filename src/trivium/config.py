@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from trivium.errors import InvalidValue, UnknownName, UnknownSetting, nearest
+from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, nearest
 from trivium.types import COLUMNS, Bm25, Unit
 
 Settings = TypeVar("Settings")
@@ -168,8 +168,47 @@ def load_profile(name: str, overrides: Iterable[str] = ()) -> Profile:
     return parse(Profile, data, "")
 
 
+def library_toml(profile: str, settings: IndexSettings) -> str:
+    """What a library keeps of how it was made; `read_library_toml` gives it back."""
+    lines = [
+        "# What this library was made with. The model and the chunks depend on it: do not edit.",
+        f'profile = "{profile}"',
+        "",
+        "[index]",
+    ]
+    for name in ("model", "chunk_size", "chunk_overlap", "template"):
+        value = getattr(settings, name)
+        escaped = (
+            value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            if (isinstance(value, str))
+            else value
+        )
+        lines.append(f'{name} = "{escaped}"' if isinstance(value, str) else f"{name} = {value}")
+    return "\n".join(lines) + "\n"
+
+
+def read_library_toml(folder: Path) -> tuple[str, IndexSettings]:
+    """The profile's name and the index settings that a library was made with."""
+    path = folder / "library.toml"
+    try:
+        with path.open("rb") as file:
+            data = tomllib.load(file)
+    except FileNotFoundError as error:
+        raise NotALibrary(
+            f"{folder} holds no library; make one with 'trivium init {folder}'"
+        ) from error
+    except OSError as error:
+        raise NotALibrary(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise NotALibrary(f"{path} is not valid TOML ({error}); restore it from a copy") from error
+    profile = data.get("profile", "default")
+    return str(profile), parse(IndexSettings, data.get("index", {}), "index.")
+
+
 def parse(settings: type[Settings], data: Mapping[str, Any], where: str) -> Settings:
     """Build a settings dataclass from plain data; unknown keys and wrong types are refused."""
+    if not isinstance(data, Mapping):
+        raise InvalidValue(f"'{where.rstrip('.')}' must be a table of settings, not {data!r}")
     hints = typing.get_type_hints(settings)
     known = [f.name for f in fields(settings)]  # type: ignore[arg-type]  # every caller passes one
     for key in data:
@@ -183,8 +222,6 @@ def parse(settings: type[Settings], data: Mapping[str, Any], where: str) -> Sett
 def _value(hint: Any, value: Any, name: str) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if is_dataclass(hint) and isinstance(hint, type):
-        if not isinstance(value, Mapping):
-            raise InvalidValue(f"'{name}' must be a table of settings, not {value!r}")
         return parse(hint, value, name + ".")
     if origin is Literal:
         if value not in arguments:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import builtins
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from trivium.config import IndexSettings, Profile, load_profile, parse
+from trivium.config import IndexSettings, Profile, library_toml, load_profile, read_library_toml
 from trivium.embed import embedder as model_named
 from trivium.errors import (
     InvalidValue,
+    LibraryCorrupt,
     LibraryExists,
     LibraryReadOnly,
     ModelError,
-    NotALibrary,
     UnknownDocument,
 )
-from trivium.pipeline import Search, require_legs
+from trivium.pipeline import Search, check_scopes, require_legs
 from trivium.protocols import Embedder, Model, Progress, silent
-from trivium.store.sqlite import SqliteStore
+from trivium.store.sqlite import SqliteStore, examine_record
 from trivium.types import (
     NO_FILTER,
     OWNER,
@@ -39,49 +38,83 @@ from trivium.types import (
 
 if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
     from trivium.ingest.add import Adding, AddReport
+    from trivium.store.omnidata import Bundle, ExportReport, ImportReport
 
 EMBED_BATCH = 100
 """Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
 
 NO_MODEL = "none"
+BUNDLE = ".omnidata"
 
 
 def init(path: str | Path, *, profile: str = "default", model: str | None = None) -> Library:
     """Make an empty library at `path`, frozen to the profile's `[index]` settings."""
-    folder = Path(path)
+    settings = load_profile(profile).index
+    return _made(Path(path), profile, replace(settings, model=model or settings.model))
+
+
+def _made(folder: Path, profile: str, settings: IndexSettings) -> Library:
+    if folder.suffix == BUNDLE:
+        raise InvalidValue(f"{folder} is a bundle's name; name a library {folder.stem}.trivium")
     if (folder / "index.db").exists():
         raise LibraryExists(f"there is a library at {folder} already; choose another path")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LibraryExists(f"{folder} is not an empty folder; choose another path")
-    settings = load_profile(profile).index
-    if model is not None:
-        settings = replace(settings, model=model)
     if settings.model != NO_MODEL:
         model_named(settings.model)  # an unknown name fails before anything is written
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "library.toml").write_text(_library_toml(profile, settings), encoding="utf-8")
+        (folder / "library.toml").write_text(library_toml(profile, settings), encoding="utf-8")
     except OSError as error:
         raise LibraryReadOnly(f"{folder} cannot be made: {error.strerror}") from error
     SqliteStore(folder, create=True).close()
     return Library(folder)
 
 
-def open(path: str | Path, *, create: bool = False) -> Library:
-    """Open the library at `path`; with `create` make it first where there is none."""
+def open(path: str | Path, *, create: bool = False, progress: Progress = silent) -> Library:
+    """Open the library at `path`; with `create` make it first where there is none.
+
+    A bundle (`NAME.omnidata`) is opened for reading, by way of an import in the cache folder.
+    """
     folder = Path(path)
+    if folder.suffix == BUNDLE:
+        from trivium.store.omnidata import cached
+
+        made = cached(folder, lambda copy: from_bundle(folder, copy, progress=progress))
+        return Library(made, bundle=folder)
     if create and not (folder / "index.db").exists():
         return init(folder)
     return Library(folder)
 
 
+def from_bundle(
+    bundle: str | Path,
+    path: str | Path,
+    *,
+    profile: str = "omnidata",
+    model: str | None = None,
+    progress: Progress = silent,
+) -> ImportReport:
+    """Make a library at `path` of a bundle; a bundle with a fault in it makes none.
+
+    Its model is that of the bundle's vectors where it is at hand, and `none` where it is not.
+    """
+    from trivium.store.omnidata import Bundle
+
+    with Bundle(Path(bundle), progress) as source:
+        settings = source.settings(load_profile(profile).index, model, model_named)
+        with _made(Path(path), profile, settings) as library:
+            return library.import_bundle(source, progress=progress)
+
+
 class Library:
     """An open library. Use it as a context manager, or call `close`."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.profile_name, self.settings = _read_library_toml(folder)
-        self._store = SqliteStore(folder)
+    def __init__(self, folder: Path, *, bundle: Path | None = None) -> None:
+        self.folder = bundle or folder
+        self.profile_name, self.settings = read_library_toml(folder)
+        refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
+        self._store = SqliteStore(folder, refusal=refusal)
         self._embedder: Embedder | None = None
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
 
@@ -162,6 +195,34 @@ class Library:
 
         given = Given(scope, category, tuple(tags), kind)
         return Adding(self._store, self.settings, given, self._now(), reprocess, progress)
+
+    def import_bundle(
+        self, bundle: str | Path | Bundle, *, progress: Progress = silent
+    ) -> ImportReport:
+        """Take in a bundle: documents, chunks and vectors; taken in again, it changes nothing.
+
+        All of it is checked before anything is written; if the writing stops, it can be repeated.
+        """
+        from trivium.ingest.draft import with_hashes
+        from trivium.store.omnidata import opened, take_in
+
+        own, hashed = self._model(), partial(with_hashes, settings=self.settings)
+        with opened(bundle, progress) as source:
+            return take_in(source, self._store, own, model_named, hashed, self._now(), progress)
+
+    def export_bundle(
+        self,
+        path: str | Path,
+        *,
+        filter: Filter = NO_FILTER,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> ExportReport:
+        """Write a bundle with the active version of every document that the filter leaves."""
+        from trivium.store.omnidata import export
+
+        settings, now = self.settings, self._now()
+        return export(self._store, settings, Path(path), now, filter, force, progress)
 
     def _finish(self, adding: Adding, embed: bool, progress: Progress) -> AddReport:
         report = adding.finish()
@@ -249,17 +310,21 @@ class Library:
         """Documents or chunks by id, `#number` or uri, whole; an unknown one is an error."""
         found = self._found(names, grant)
         readings = []
-        for name in names:
-            chunks = self._store.chunks(found[name].id)
-            one = [chunk for chunk in chunks if chunk.id == name]
-            text = one[0].text if one else self._store.text(found[name].id, found[name].version)
-            readings.append(Reading(found[name], tuple(one or chunks), text))
+        for name, document in ((name, found[name]) for name in names):
+            if _names_document(name, document):
+                text = self._store.text(document.id, document.version)
+                readings.append(Reading(document, tuple(self._store.chunks(document.id)), text))
+            else:
+                [chunk] = self._store.chunk(name) or [self._unknown(name)]
+                readings.append(Reading(document, (chunk,), chunk.text))
         return readings
 
     def documents(
         self, filter: Filter = NO_FILTER, *, limit: int | None = None, grant: Grant = OWNER
     ) -> list[Document]:
         """The documents that a filter leaves, in the order of their ids."""
+        with self._store.view(grant) as view:
+            check_scopes(view, filter, grant)
         return self._store.documents(filter, grant, limit)
 
     def versions(self, name: str, *, grant: Grant = OWNER) -> list[Version]:
@@ -273,26 +338,19 @@ class Library:
     def remove(self, *names: str) -> int:
         """Remove documents with all their versions; if one is unknown, nothing is removed."""
         found = self._found(names, OWNER)
+        for name, document in found.items():
+            if not _names_document(name, document):
+                raise InvalidValue(f"'{name}' is a chunk; remove its document '{document.id}'")
         return self._store.remove(sorted({document.id for document in found.values()}))
 
     def status(self) -> dict[str, Any]:
         """Counts, models and what waits."""
-        models = [
-            {
-                "name": m.name,
-                "fingerprint": m.fingerprint,
-                "dimension": m.dimension,
-                "active": m.active,
-                "vectors": m.vectors,
-            }
-            for m in self._store.models()
-        ]
         return {
             "library": str(self.folder),
             "profile": self.profile_name,
             "model": self.settings.model,
             **self._store.status(),
-            "models": models,
+            "models": [asdict(model) for model in self._store.models()],
             "waiting": self.waiting(),
             "sources": self._store.sources(),
         }
@@ -305,8 +363,11 @@ class Library:
         found = self._store.find(names, grant)
         for name in names:
             if name not in found:
-                raise UnknownDocument(f"there is no document '{name}'; 'trivium list' shows them")
+                self._unknown(name)
         return found
+
+    def _unknown(self, name: str) -> NoReturn:
+        raise UnknownDocument(f"there is no document '{name}'; 'trivium list' shows them")
 
     def _model(self) -> Embedder | None:
         if self.settings.model == NO_MODEL:
@@ -324,36 +385,16 @@ class Library:
         return datetime.now(UTC)
 
 
-def _library_toml(profile: str, settings: IndexSettings) -> str:
-    lines = [
-        "# What this library was made with. The model and the chunks depend on it: do not edit.",
-        f'profile = "{profile}"',
-        "",
-        "[index]",
-    ]
-    for name in ("model", "chunk_size", "chunk_overlap", "template"):
-        value = getattr(settings, name)
-        escaped = (
-            value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            if (isinstance(value, str))
-            else value
-        )
-        lines.append(f'{name} = "{escaped}"' if isinstance(value, str) else f"{name} = {value}")
-    return "\n".join(lines) + "\n"
+def _names_document(name: str, document: Document) -> bool:
+    """Whether a name means the document itself, and not one of its chunks."""
+    return name in (document.id, document.uri, f"#{document.number}")
 
 
-def _read_library_toml(folder: Path) -> tuple[str, IndexSettings]:
-    path = folder / "library.toml"
+def examine(path: str | Path) -> list[str]:
+    """What is wrong with the library at `path`, also where it is too damaged to be opened."""
+    folder = Path(path)
     try:
-        with builtins.open(path, "rb") as file:
-            data = tomllib.load(file)
-    except FileNotFoundError as error:
-        raise NotALibrary(
-            f"{folder} holds no library; make one with 'trivium init {folder}'"
-        ) from error
-    except OSError as error:
-        raise NotALibrary(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise NotALibrary(f"{path} is not valid TOML ({error}); restore it from a copy") from error
-    profile = data.get("profile", "default")
-    return str(profile), parse(IndexSettings, data.get("index", {}), "index.")
+        with open(folder) as library:
+            return library.doctor()
+    except LibraryCorrupt:
+        return examine_record(folder / "index.db")

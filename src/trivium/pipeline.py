@@ -17,7 +17,7 @@ from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, ne
 from trivium.fuse import fuse, group
 from trivium.pages import Cursor, next_cursor
 from trivium.present import facets, hit
-from trivium.protocols import Embedder, View, legs_of
+from trivium.protocols import Embedder, VectorSearch, View, legs_of
 from trivium.retrieve import keyword, trigram, vector
 from trivium.types import (
     OWNER,
@@ -90,18 +90,8 @@ class Search:
             if name not in known:
                 hint = nearest(name, known) or f" It has: {', '.join(known)}."
                 raise UnknownName(f"profile '{self.profile.name}' has no leg '{name}'.{hint}")
-        self._check_scopes(request.filter)
+        check_scopes(self.view, request.filter, self.grant)
         return replace(request, query=query)
-
-    def _check_scopes(self, filter: Filter) -> None:
-        """For the owner a scope that no document has is a slip; others just find nothing."""
-        if self.grant.scopes is not None or not filter.scope:
-            return
-        known = self.view.scopes()
-        for scope in filter.scope:
-            if scope not in known:
-                hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
-                raise UnknownName(f"no document has the scope '{scope}'.{hint}")
 
     def filter_of(self, request: SearchRequest) -> Filter:
         """The request's filter with what it leaves unsaid: valid now, and no memories."""
@@ -191,9 +181,24 @@ class Search:
         return warnings
 
 
+def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
+    """For the owner a scope that no document has is a slip; others just find nothing."""
+    if grant.scopes is not None or not filter.scope:
+        return
+    known = view.scopes()
+    for scope in filter.scope:
+        if scope not in known:
+            hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
+            raise UnknownName(f"no document has the scope '{scope}'.{hint}")
+
+
 def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:
-    """An error that names the leg which the profile needs and this library cannot serve."""
-    served = [name for name in legs_of(view) if name != "vector" or embedder is not None]
+    """An error that names the leg which the profile needs and this library cannot serve.
+
+    Vectors of a model that is not at hand are no reason: as when a model fails, the leg says so.
+    """
+    meaning = embedder is not None or (isinstance(view, VectorSearch) and view.model != "")
+    served = [name for name in legs_of(view) if name != "vector" or meaning]
     for name in profile.search.legs:
         if name not in served and name not in profile.search.optional:
             raise MissingLeg(

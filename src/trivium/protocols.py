@@ -186,7 +186,7 @@ class Store(Protocol):
     def active_model(self) -> Model | None: ...
     def models(self) -> list[Model]: ...
     def use_model(self, model: Model) -> None:
-        """Register a model and make it the active one."""
+        """Register a model, and make it the active one if it says so."""
 
     def pending(self, fingerprint: str, limit: int) -> list[Record]:
         """Active chunks that have no vector of this model yet, one for each distinct input."""

@@ -94,6 +94,11 @@ def bigrams(text: str) -> str:
     return _cjk_runs().sub(_spread, clean)
 
 
+def is_cjk(text: str) -> bool:
+    """Whether the text is nothing but Chinese, Japanese or Korean signs."""
+    return _cjk_runs().fullmatch(text) is not None
+
+
 def _spread(match: re.Match[str]) -> str:
     run, text = match[0], match.string
     start, end = match.span()

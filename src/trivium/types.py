@@ -47,6 +47,8 @@ class Document:
     created: datetime | None = None
     updated: datetime | None = None
     source_hash: str = ""
+    source_size: int = 0
+    source_mtime: int = 0
     number: int = 0
     version: int = 0
 

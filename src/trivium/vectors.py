@@ -13,14 +13,22 @@ from trivium.errors import InvalidValue
 
 Floats32 = NDArray[np.float32]
 
+ROUNDING = 1e-7
+"""How far from one the length of a unit vector can be in float32: 2⁻²⁴ and a little."""
+
 
 def unit(vectors: NDArray[np.floating]) -> Floats32:
-    """The rows scaled to length one; a zero row stays zero. NaN or infinity is an error."""
+    """The rows scaled to length one; a zero row stays zero. NaN or infinity is an error.
+
+    A row that has this length already stays as it is, bit by bit, so that a vector which was
+    stored once can be stored again elsewhere.
+    """
     wide = np.asarray(vectors, np.float64)
     if not np.isfinite(wide).all():
         raise InvalidValue("a vector holds NaN or infinity; embed the text again")
     lengths = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
-    return (wide / np.where(lengths > 0, lengths, 1.0)).astype("<f4")
+    as_it_is = (lengths == 0) | (abs(lengths - 1.0) < ROUNDING)
+    return (wide / np.where(as_it_is, 1.0, lengths)).astype("<f4")
 
 
 def cosines(rows: Floats32, query: Floats32) -> NDArray[np.float64]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import io
 import sys
+
+STOPPED = 130
+"""The exit code of what was interrupted by hand, in every shell."""
 
 
 def main() -> None:
@@ -11,14 +14,17 @@ def main() -> None:
     from trivium.cli.app import app
     from trivium.errors import TriviumError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a sign that it cannot show is no reason to fail
+            stream.reconfigure(errors="replace")
     try:
         app()
     except TriviumError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("stopped; everything stored so far is kept", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit as stop:
+        if stop.code == STOPPED:
+            print("stopped; everything stored so far is kept", file=sys.stderr)
+        if isinstance(stop.__context__, BrokenPipeError):  # the reader (head, less) has seen enough
+            sys.exit(0)
+        raise

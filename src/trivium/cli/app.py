@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from trivium.cli.bundles import export_bundle, import_bundle
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
-from trivium.errors import InvalidValue, NotALibrary
+from trivium.errors import InvalidValue
 
 app = typer.Typer(
     name="trivium",
@@ -40,14 +41,20 @@ def init(
     model: Annotated[
         str | None, typer.Option(help="minilm, static, hashing or none.", show_default=False)
     ] = None,
+    json: JsonOption = False,
 ) -> None:
     """Make an empty library."""
     from trivium import library as libraries
     from trivium.cli.options import default_library
+    from trivium.cli.reports import show_done
 
     folder = path or library or default_library()
     with libraries.init(folder, profile=profile, model=model) as made:
-        typer.echo(f"made {made.folder} (profile {profile}, model {made.settings.model})")
+        model = made.settings.model
+    show_done(
+        f"made {folder} (profile {profile}, model {model})",
+        {"library": str(folder), "profile": profile, "model": model} if json else None,
+    )
 
 
 @app.command()
@@ -90,14 +97,15 @@ def add(
 
 
 @app.command()
-def embed(library: LibraryOption = None) -> None:
+def embed(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Embed what still waits for its vector."""
     from trivium import library as libraries
     from trivium.cli.progress import progress_bar
+    from trivium.cli.reports import show_done
 
     with libraries.open(locate(library)) as opened, progress_bar() as progress:
         done = opened.embed(progress=progress)
-    typer.echo(f"embedded {done} texts")
+    show_done(f"embedded {done} texts", {"embedded": done} if json else None)
 
 
 @app.command()
@@ -140,7 +148,7 @@ def search(
         bool, typer.Option("--facets", help="Count sources, categories, tags … of all found.")
     ] = False,
     cursor: Annotated[
-        str | None, typer.Option(help="Go on after a page; 'next' is in the page before.")
+        str | None, typer.Option(help="Go on after a page: the next_cursor of its JSON.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -148,6 +156,11 @@ def search(
     from trivium import library as libraries
     from trivium.config import load_profile
 
+    for setting in settings or ():
+        if not setting.strip().startswith("search."):
+            raise InvalidValue(
+                f"a search can only --set what begins with 'search.', not '{setting}'"
+            )
     flags = FilterFlags(
         scope, source, category, kind, type, domain, severity, tag, meta, subject, predicate,
         rdf_type, graph, exclude, created_from, created_until, valid_at, as_of, include_expired,
@@ -243,26 +256,34 @@ def rollback(
     name: Annotated[str, typer.Argument(help="An id, #number or uri.")],
     version: Annotated[int, typer.Argument(help="The version to make active again.")],
     library: LibraryOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Make an earlier version of a document the active one."""
     from trivium import library as libraries
+    from trivium.cli.reports import show_done
 
     with libraries.open(locate(library)) as opened:
         opened.rollback(name, version)
-    typer.echo(f"{name} is at version {version} again")
+    done = {"document": name, "version": version}
+    show_done(f"{name} is at version {version} again", done if json else None)
 
 
 @app.command()
 def remove(
     names: Annotated[list[str], typer.Argument(help="Ids, #numbers or uris.")],
     library: LibraryOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Remove documents with all their versions."""
     from trivium import library as libraries
+    from trivium.cli.reports import show_done
 
     with libraries.open(locate(library)) as opened:
         count = opened.remove(*names)
-    typer.echo(f"removed {count} document{'s' if count != 1 else ''}")
+    show_done(
+        f"removed {count} document{'s' if count != 1 else ''}",
+        {"removed": count} if json else None,
+    )
 
 
 @app.command()
@@ -325,19 +346,16 @@ def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Check the library's files and say what is wrong."""
     from trivium import library as libraries
     from trivium.cli.reports import show_problems
-    from trivium.errors import LibraryCorrupt
 
     folder = locate(library)
-    try:
-        with libraries.open(folder) as opened:
-            problems = opened.doctor()
-    except NotALibrary:
-        raise
-    except LibraryCorrupt as error:
-        problems = [str(error)]
+    problems = libraries.examine(folder)
     show_problems(folder, problems, as_json=json)
     if problems:
         raise typer.Exit(1)
+
+
+app.command("import")(import_bundle)
+app.command("export")(export_bundle)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,12 @@ def many(*names: str, help: str) -> Any:
 def locate(given: str | None) -> Path:
     """The library that is meant, whether or not it exists."""
     if given or os.environ.get("TRIVIUM_LIBRARY"):
-        return Path(given or os.environ["TRIVIUM_LIBRARY"])
+        path = Path(given or os.environ["TRIVIUM_LIBRARY"])
+        if path.suffix == ".omnidata":
+            from trivium.cli.bundles import prepare
+
+            prepare(path)
+        return path
     here = Path.cwd()
     for folder in (here, *here.parents):
         if folder.suffix == ".trivium" and (folder / "index.db").is_file():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
 
+import typer
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -21,11 +24,22 @@ def console() -> Console:
     """Standard output; wide when it is not a terminal, so that nothing is cut off in a pipe."""
     if sys.stdout.isatty():
         return Console(highlight=False)
-    return Console(highlight=False, width=120, no_color=True)
+    return Console(file=_Pipe(), highlight=False, width=120, no_color=True)
+
+
+class _Pipe(io.StringIO):
+    """Standard output without the blanks with which a table fills its lines."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(re.sub(r" +$", "", text, flags=re.MULTILINE))
+
+    def flush(self) -> None:
+        sys.stdout.flush()
 
 
 def notices() -> Console:
-    return Console(stderr=True, highlight=False)
+    """Standard error; a message is one line where no terminal asks for more."""
+    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def show_result(result: Result, *, explain: bool) -> None:
@@ -44,8 +58,6 @@ def show_result(result: Result, *, explain: bool) -> None:
             counted = ", ".join(f"{value} {count}" for value, count in list(values.items())[:12])
             out.print(Text.assemble((f"{name:>9}  ", "bold"), counted))
     out.print(_summary(result), style="dim")
-    if result.next_cursor:
-        err.print(Text(f"more: --cursor {result.next_cursor}", style="dim"), soft_wrap=True)
 
 
 def _summary(result: Result) -> str:
@@ -76,7 +88,7 @@ def _hit(hit: Hit, best: float, explain: bool, full: bool) -> RenderableType:
         grid.add_row("", _parts(hit.parts, best))
     else:
         grid.add_row("", _one_line(hit.parts))
-    return Padding(grid, (0, 0, 1, 0))
+    return Padding(grid, (0, 0, 1, 0), expand=False)
 
 
 def _place(hit: Hit) -> str:
@@ -130,6 +142,7 @@ def _parts(parts: tuple[Part, ...], best: float) -> RenderableType:
 
 
 def show_documents(documents: Iterable[Document]) -> None:
+    """A line for each document; in a pipe it is never broken, so that `grep` finds it whole."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("#", "id", "title", "kind", "scope", "category", "source"):
         table.add_column(name, overflow="fold")
@@ -137,7 +150,10 @@ def show_documents(documents: Iterable[Document]) -> None:
         table.add_row(
             str(one.number), one.id, one.title, one.kind, one.scope, one.category or "", one.uri
         )
-    console().print(table)
+    out = console()
+    if not out.is_terminal:
+        out.width = 10_000
+    out.print(table)
 
 
 def show_readings(readings: Iterable[Reading]) -> None:
@@ -150,7 +166,7 @@ def show_readings(readings: Iterable[Reading]) -> None:
         if document.tags:
             details.append(", ".join(document.tags))
         out.print(Text(" · ".join(details), style="dim"))
-        out.print(Text(reading.text))
+        typer.echo(reading.text)  # as it is: rich would break lines and expand tabs
         out.print()
 
 

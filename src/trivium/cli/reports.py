@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -14,6 +14,11 @@ from trivium.present import to_text
 from trivium.types import Version
 
 MOST_ERRORS = 20
+
+
+def show_done(sentence: str, data: Mapping[str, object] | None) -> None:
+    """One sentence, or the same as JSON."""
+    typer.echo(sentence if data is None else to_text(data))
 
 
 def show_add(report: AddReport, *, as_json: bool) -> None:

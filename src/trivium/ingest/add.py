@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,7 +35,7 @@ class IngestStore(Store, Protocol):
 
     def fingerprints(self, documents: Sequence[str]) -> dict[str, tuple[str, str]]: ...
     def sources(self) -> dict[str, str]: ...
-    def add_source(self, name: str, root: str) -> None: ...
+    def add_source(self, name: str, root: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,10 @@ class Adding:
             self._errors.append((str(path), "this is a library, not a source; add the originals"))
             return
         if path.is_file():
-            self._source_of(path.parent)
+            self._name_source(path.parent)
             self._file(path, self._roots(), asked_for=True)
             return
-        self._source_of(path)
+        self._name_source(path)
         roots = self._roots()
         files = list(walk(path, lambda at, why: self._errors.append((str(at), why))))
         self._total = (self._total or 0) + len(files)
@@ -161,17 +162,18 @@ class Adding:
             for entry in read_entries(data, name)
         ]
 
-    def _source_of(self, folder: Path) -> None:
-        """See to it that the folder lies under a named root."""
+    def _name_source(self, folder: Path) -> None:
+        """Make the folder a source, unless it lies in one."""
         absolute = folder.resolve()
-        known = self.store.sources()
-        if any(absolute.is_relative_to(root) for root in known.values()):
-            return
         base = (absolute.name or "root").replace(":", "-")
-        name, count = base, 2
-        while name in known or name in ("entry", "text", "upload"):
-            name, count = f"{base}-{count}", count + 1
-        self.store.add_source(name, str(absolute))
+        names = chain((base,), (f"{base}-{number}" for number in count(2)))
+        for name in names:
+            known = self.store.sources()
+            if any(absolute.is_relative_to(root) for root in known.values()):
+                return
+            free = name not in known and name not in ("entry", "text", "upload")
+            if free and self.store.add_source(name, str(absolute)):
+                return
 
     def _roots(self) -> dict[str, Path]:
         return {name: Path(root) for name, root in self.store.sources().items()}
@@ -211,7 +213,7 @@ class Adding:
 
 
 def _uri(path: Path, roots: Mapping[str, Path]) -> str:
-    """`source:path` under the innermost root, so that a folder within a folder is not read twice"""
+    """`source:path` in the innermost source, so that a folder within a folder is stored once."""
     inside = [(name, root) for name, root in roots.items() if path.is_relative_to(root)]
     name, root = max(inside, key=lambda one: len(one[1].parts))
     return f"{name}:{path.relative_to(root).as_posix()}"

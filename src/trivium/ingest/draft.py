@@ -39,7 +39,8 @@ def of_extraction(
 ) -> Draft:
     """The draft of a file."""
     fields = document_fields(extraction.fields, str(path))
-    modified = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    state = path.stat()
+    modified = datetime.fromtimestamp(state.st_mtime, UTC)
     document = Document(
         id=document_id(uri),
         uri=uri,
@@ -48,6 +49,8 @@ def of_extraction(
         key=uri.partition(":")[2].removesuffix(path.suffix),
         media_type=extraction.media_type,
         source_hash=sha256(data).hexdigest(),
+        source_size=len(data),
+        source_mtime=state.st_mtime_ns,
     )
     document = _with_fields(document, fields, given, modified)
     passages = chunk(extraction, Chunking(settings.chunk_size, settings.chunk_overlap))

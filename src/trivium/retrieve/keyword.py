@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trivium.config import KeywordSettings
 from trivium.protocols import View, WordSearch
-from trivium.text import Span, spans, stop_words
+from trivium.text import Span, is_cjk, spans, stop_words
 from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
 
 MOST_WORDS = 64
@@ -57,7 +57,7 @@ def read_query(query: str, settings: KeywordSettings) -> ReadQuery:
     kept = _content(found, settings)
     note = _cut_note(len(kept))
     kept = kept[:MOST_WORDS]
-    clauses = tuple(Clause((Phrase((span.term,)),)) for span in kept)
+    clauses = tuple(Clause((_word(span),)) for span in kept)
     terms = frozenset(span.term for span in kept)
     if settings.join == "and" and clauses:
         return ReadQuery(WordQuery(clauses, (tuple(range(len(clauses))),)), terms, note)
@@ -121,7 +121,12 @@ def _phrases(found: list[Span], quoted: bool) -> list[Phrase]:
     """One phrase for what is quoted; otherwise the words of a token such as `node-js` singly."""
     if quoted:
         return [Phrase(tuple(span.term for span in found))]
-    return [Phrase((span.term,)) for span in found]
+    return [_word(span) for span in found]
+
+
+def _word(span: Span) -> Phrase:
+    """One word; a single CJK sign is the beginning of the pairs that runs are indexed as."""
+    return Phrase((span.term,), prefix=len(span.word) == 1 and is_cjk(span.word))
 
 
 def _cut_note(words: int) -> str:

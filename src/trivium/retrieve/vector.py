@@ -13,6 +13,9 @@ def search(
     """The chunks nearest in meaning; if that cannot be told, the leg says why."""
     if not isinstance(view, VectorSearch):
         return Leg("vector", LegState.SKIPPED, note="this library has no vectors")
+    if embedder is None and view.model:
+        note = f"the library's vectors are of {view.model}, and there is no such model at hand"
+        return Leg("vector", LegState.FAILED, note=note)
     if embedder is None:
         return Leg("vector", LegState.SKIPPED, note="this library has no embedding model")
     if view.model and view.model != embedder.fingerprint:

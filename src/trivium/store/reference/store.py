@@ -166,8 +166,15 @@ class ReferenceStore:
     def sources(self) -> dict[str, str]:
         return dict(self._sources)
 
-    def add_source(self, name: str, root: str) -> None:
+    def add_source(self, name: str, root: str) -> bool:
+        if name in self._sources or root in self._sources.values():
+            return False
         self._sources[name] = root
+        return True
+
+    def chunk(self, id: str) -> list[Chunk]:
+        record = self._record(id)
+        return [record.chunk] if record else []
 
     def active_model(self) -> Model | None:
         return next((model for model in self._models.values() if model.active), None)
@@ -179,11 +186,12 @@ class ReferenceStore:
         ]
 
     def use_model(self, model: Model) -> None:
-        self._models[model.fingerprint] = model
-        self._models = {
-            fingerprint: replace(one, active=fingerprint == model.fingerprint)
-            for fingerprint, one in self._models.items()
-        }
+        self._models.setdefault(model.fingerprint, model)
+        if model.active:
+            self._models = {
+                fingerprint: replace(one, active=fingerprint == model.fingerprint)
+                for fingerprint, one in self._models.items()
+            }
         self._generation += 1
 
     def pending(self, fingerprint: str, limit: int) -> list[Record]:

@@ -1,5 +1,6 @@
 """The default store: SQLite is the record, arrays beside it answer searches."""
 
+from trivium.store.sqlite.inspect import examine_record
 from trivium.store.sqlite.store import SqliteStore
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "examine_record"]

@@ -28,9 +28,9 @@ _PACKAGE = "trivium.store.sqlite"
 
 
 @cache
-def statements() -> dict[str, str]:
-    """The statements of `queries.sql` by name."""
-    text = resources.files(_PACKAGE).joinpath("queries.sql").read_text(encoding="utf-8")
+def statements(package: str = _PACKAGE, file: str = "queries.sql") -> dict[str, str]:
+    """The statements of a `.sql` file by name."""
+    text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     pieces = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     return dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
 
@@ -68,9 +68,12 @@ def in_our_words(path: Path) -> Iterator[None]:
 class Connections:
     """One writing connection behind a lock, and a reading one for each thread."""
 
-    def __init__(self, path: Path, *, writable: bool) -> None:
+    def __init__(self, path: Path, *, writable: bool, refusal: str = "") -> None:
         self.path = path
         self.writable = writable
+        self._refusal = (
+            refusal or f"{path} cannot be written; change its permissions or copy it elsewhere"
+        )
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
@@ -87,9 +90,7 @@ class Connections:
     def write(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed as a whole or not at all."""
         if not self.writable:
-            raise LibraryReadOnly(
-                f"{self.path} cannot be written; change its permissions or copy it elsewhere"
-            )
+            raise LibraryReadOnly(self._refusal)
         with self._write_lock, in_our_words(self.path):
             if self._writer is None:
                 self._writer = self._open()

@@ -11,6 +11,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -49,6 +50,8 @@ class DerivedIndex:
         self._snapshot: Snapshot | None = None
         self._saved = 0
         self._warnings: list[str] = []
+        self.rebuilt = False
+        """Whether what is on disk was found damaged and is still to be replaced."""
 
     def current(self, connection: sqlite3.Connection) -> Snapshot:
         """The snapshot of the state that this connection's transaction sees."""
@@ -62,7 +65,10 @@ class DerivedIndex:
                 start = self._load(connection, generation)
             if start.generation < _floor(connection):
                 start = EMPTY
-            snapshot = _catch_up(connection, start, generation)
+            try:
+                snapshot = _catch_up(connection, start, generation)
+            except CacheDamaged as error:  # met while looking for what has changed
+                return self.rebuild(connection, str(error), start)
             if self._snapshot is None or self._snapshot.generation < generation:
                 self._snapshot = snapshot
             return snapshot
@@ -75,18 +81,29 @@ class DerivedIndex:
         stamp = _stamp(connection, snapshot.generation)
         with self._lock:
             try:
-                self._snapshot = self._cache.save(snapshot, stamp)
-            except CacheDamaged as error:  # met while merging; start over from the record
-                self._snapshot = self._cache.save(self.rebuild(connection, str(error)), stamp)
-            self._saved = snapshot.generation
+                self._snapshot = self._saving(connection, snapshot, stamp)
+            except OSError as error:  # the record has it all; only the next start is slower
+                self._warn(f"the search cache cannot be written ({error.strerror}); see to cache/")
+                return
+            self._saved, self.rebuilt = snapshot.generation, False
 
-    def rebuild(self, connection: sqlite3.Connection, reason: str) -> Snapshot:
-        """A snapshot made from the record alone, with a warning that says why."""
+    def _saving(self, connection: sqlite3.Connection, snapshot: Snapshot, stamp: str) -> Snapshot:
+        try:
+            return self._cache.save(snapshot, stamp)
+        except CacheDamaged as error:  # met while merging; start over from the record
+            return self._cache.save(self.rebuild(connection, str(error), snapshot), stamp)
+
+    def rebuild(self, connection: sqlite3.Connection, reason: str, damaged: Snapshot) -> Snapshot:
+        """A snapshot made from the record alone, in place of a damaged one; said once."""
         with self._lock:
+            if self._snapshot is not None and self._snapshot is not damaged:
+                return self._snapshot  # another leg met the same damage first
+            self.rebuilt = True
             self._warn(f"the search cache was damaged ({reason}) and has been rebuilt")
             self._saved = 0
             if self._writable:
-                self._cache.clear()
+                with suppress(OSError):
+                    self._cache.clear()
             (generation,) = connection.execute(statements()["generation"]).fetchone()
             self._snapshot = _catch_up(connection, EMPTY, generation)
             return self._snapshot
@@ -106,6 +123,7 @@ class DerivedIndex:
                 damage = str(error)
         else:
             self._warn(f"the search cache was damaged ({damage}) and has been rebuilt")
+            self.rebuilt = True
             return EMPTY
         if loaded is None:
             return EMPTY

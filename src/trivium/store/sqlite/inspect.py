@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 from trivium.errors import LibraryError
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
-from trivium.store.sqlite.derived import DerivedIndex
 
 
-def status(connections: Connections, derived: DerivedIndex) -> dict[str, Any]:
+def status(connections: Connections) -> dict[str, Any]:
     """Counts of what is stored, by kind and scope, and how far the cache reaches."""
     with in_our_words(connections.path):
         reader = connections.reader()
@@ -26,13 +26,25 @@ def status(connections: Connections, derived: DerivedIndex) -> dict[str, Any]:
         }
 
 
-def check(connections: Connections, derived: DerivedIndex) -> list[str]:
+def check(connections: Connections) -> list[str]:
     """What is wrong with the record; an unreadable one is described as far as it can be read."""
     try:
         with in_our_words(connections.path):
-            return [*_integrity(connections.reader()), *_consistency(connections.reader())]
+            damage = _integrity(connections.reader())
+            if not damage:
+                return _consistency(connections.reader())
     except LibraryError as error:
-        return [str(error), *_what_is_left(connections)]
+        damage = [str(error).partition("; run 'trivium doctor'")[0]]
+    return [*damage, *_what_is_left(connections)]
+
+
+def examine_record(path: Path) -> list[str]:
+    """The same for a record that cannot be opened as a library."""
+    connections = Connections(path, writable=False)
+    try:
+        return check(connections)
+    finally:
+        connections.close()
 
 
 def _integrity(reader: sqlite3.Connection) -> list[str]:

@@ -24,10 +24,10 @@ SELECT id FROM documents WHERE uri = ?;
 -- name: insert_document
 INSERT INTO documents (id, uri, kind, title, key, context, media_type, category, scope, type,
                        domain, severity, tags, metadata, valid_from, valid_until, created,
-                       updated, source_hash, version)
+                       updated, source_hash, source_size, source_mtime, version)
 VALUES (:id, :uri, :kind, :title, :key, :context, :media_type, :category, :scope, :type,
         :domain, :severity, :tags, :metadata, :valid_from, :valid_until, :created,
-        :updated, :source_hash, :version)
+        :updated, :source_hash, :source_size, :source_mtime, :version)
 RETURNING number;
 
 -- name: update_document
@@ -36,7 +36,8 @@ SET uri = :uri, kind = :kind, title = :title, key = :key, context = :context,
     media_type = :media_type, category = :category, scope = :scope, type = :type,
     domain = :domain, severity = :severity, tags = :tags, metadata = :metadata,
     valid_from = :valid_from, valid_until = :valid_until, created = :created,
-    updated = :updated, source_hash = :source_hash, version = :version
+    updated = :updated, source_hash = :source_hash, source_size = :source_size,
+    source_mtime = :source_mtime, version = :version
 WHERE number = :number;
 
 -- name: last_version
@@ -185,10 +186,22 @@ FROM quads q JOIN documents d ON d.number = q.document AND d.version = q.version
 WHERE q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
   AND q.object IN (SELECT value FROM json_each(?));
 
+-- name: quads_of_document
+SELECT q.subject, q.predicate, q.object, q.datatype, q.language, q.graph
+FROM quads q JOIN documents d ON d.number = q.document AND d.version = q.version
+WHERE d.id = ?
+ORDER BY q.number;
+
 -- name: models
 SELECT m.name, m.fingerprint, m.dimension, m.active,
        (SELECT count(*) FROM vectors v WHERE v.model = m.number) AS vectors
 FROM models m ORDER BY m.number;
+
+-- name: vectors_by_hash
+SELECT v.hash, v.vector
+FROM json_each(:hashes) j
+JOIN models m ON m.fingerprint = :fingerprint
+JOIN vectors v ON v.hash = j.value AND v.model = m.number;
 
 -- name: active_model
 SELECT number, name, fingerprint, dimension FROM models WHERE active = 1;
@@ -304,4 +317,4 @@ WHERE length(v.vector) <> 4 * m.dimension;
 SELECT name, root FROM sources ORDER BY name;
 
 -- name: add_source
-INSERT INTO sources (name, root) VALUES (?, ?);
+INSERT OR IGNORE INTO sources (name, root) VALUES (?, ?);

@@ -34,6 +34,8 @@ def document_of_row(row: sqlite3.Row) -> Document:
         created=_time(row["created"]),
         updated=_time(row["updated"]),
         source_hash=row["source_hash"],
+        source_size=row["source_size"],
+        source_mtime=row["source_mtime"],
         number=row["number"],
         version=row["version"],
     )
@@ -61,6 +63,8 @@ def document_values(document: Document, version: int) -> dict[str, Any]:
         "created": _text(document.created),
         "updated": _text(document.updated),
         "source_hash": document.source_hash,
+        "source_size": document.source_size,
+        "source_mtime": document.source_mtime,
         "version": version,
     }
 

@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.clock import format_time, parse_time
-from trivium.errors import InvalidValue, ModelMismatch, NotALibrary, UnknownDocument, UnknownModel
+from trivium.errors import (
+    InvalidValue,
+    LibraryCorrupt,
+    ModelMismatch,
+    NotALibrary,
+    UnknownDocument,
+    UnknownModel,
+)
 from trivium.protocols import Model
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate, statements
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex
@@ -24,7 +31,7 @@ from trivium.store.sqlite.rows import (
     document_of_row,
     document_values,
 )
-from trivium.store.sqlite.view import SqliteView
+from trivium.store.sqlite.view import SqliteView, parts_of
 from trivium.store.sqlite.writing import (
     index_words,
     new_generation,
@@ -39,26 +46,32 @@ from trivium.types import (
     Draft,
     Filter,
     Grant,
+    Quad,
     Record,
     Version,
     document_of,
 )
-from trivium.vectors import pack, unit
-
+from trivium.vectors import Floats32, pack, unit, unpack
 
 UNSETTLED = 2_000
 """Changes that a new process reads from the record in an instant; beyond, they are written down."""
 
 
 class SqliteStore:
-    """A library folder's `index.db` with the derived index in `cache/` beside it."""
+    """A library folder's `index.db` with the derived index in `cache/` beside it.
 
-    def __init__(self, folder: Path, *, create: bool = False) -> None:
+    With a `refusal` it is opened for reading only, and that is what a writer is told.
+    """
+
+    def __init__(self, folder: Path, *, create: bool = False, refusal: str = "") -> None:
         database = folder / "index.db"
         if not create and not database.is_file():
             raise NotALibrary(f"{folder} holds no library; make one with 'trivium init {folder}'")
+        if not create and database.stat().st_size == 0:
+            raise LibraryCorrupt(f"{database} is empty; restore it from a copy")
         writable = os.access(folder, os.W_OK) and (create or os.access(database, os.W_OK))
-        self._connections = Connections(database, writable=writable)
+        writable = writable and not refusal
+        self._connections = Connections(database, writable=writable, refusal=refusal)
         if writable:
             migrate(self._connections)
         self._derived = DerivedIndex(folder / "cache", self._library_id(), writable=writable)
@@ -146,8 +159,9 @@ class SqliteStore:
         with self._connections.write() as connection:
             values = (model.name, model.fingerprint, model.dimension)
             connection.execute(statements()["add_model"], values)
-            connection.execute(statements()["deactivate_models"])
-            connection.execute(statements()["activate_model"], (model.fingerprint,))
+            if model.active:
+                connection.execute(statements()["deactivate_models"])
+                connection.execute(statements()["activate_model"], (model.fingerprint,))
             connection.execute(statements()["wait_for_model"], (model.fingerprint,))
             new_generation(connection, None)
         self._wrote = True
@@ -179,9 +193,10 @@ class SqliteStore:
             connection.execute(statements()["note_vector_changes"], values)
         self._wrote = True
 
-    def add_source(self, name: str, root: str) -> None:
+    def add_source(self, name: str, root: str) -> bool:
+        """Name a root; False if the name or the root was taken meanwhile."""
         with self._connections.write() as connection:
-            connection.execute(statements()["add_source"], (name, root))
+            return connection.execute(statements()["add_source"], (name, root)).rowcount > 0
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -225,6 +240,13 @@ class SqliteStore:
             if version is None:
                 _, version = number_and_version(reader, document)
             rows = reader.execute(statements()["chunks_of_document"], (document, version))
+            return [chunk_of_row(row) for row in rows]
+
+    def chunk(self, id: str) -> list[Chunk]:
+        """The chunk of this id in whichever version, as a list of one; empty if there is none."""
+        wanted = json.dumps([parts_of(id)])
+        with in_our_words(self._connections.path):
+            rows = self._connections.reader().execute(statements()["records"], (wanted,))
             return [chunk_of_row(row) for row in rows]
 
     def versions(self, document: str) -> list[Version]:
@@ -281,6 +303,19 @@ class SqliteStore:
                 for r in rows
             ]
 
+    def vectors(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Floats32]:
+        """The vectors of this model that there are, by the hash of what was embedded."""
+        values = {"fingerprint": fingerprint, "hashes": json.dumps(list(hashes))}
+        with in_our_words(self._connections.path):
+            rows = self._connections.reader().execute(statements()["vectors_by_hash"], values)
+            return {row["hash"]: unpack(row["vector"]) for row in rows}
+
+    def quads(self, document: str) -> list[Quad]:
+        """The statements of a document's active version."""
+        with in_our_words(self._connections.path):
+            query = statements()["quads_of_document"]
+            return [Quad(*row) for row in self._connections.reader().execute(query, (document,))]
+
     def pending(self, fingerprint: str, limit: int) -> list[Record]:
         with in_our_words(self._connections.path):
             reader = self._connections.reader()
@@ -302,10 +337,10 @@ class SqliteStore:
         return count
 
     def status(self) -> dict[str, Any]:
-        return status(self._connections, self._derived)
+        return status(self._connections)
 
     def check(self) -> list[str]:
-        return check(self._connections, self._derived)
+        return check(self._connections)
 
     def settle(self) -> None:
         """Write the derived index down if so much has changed that the next process would wait."""
@@ -330,7 +365,7 @@ class SqliteStore:
         self._trim_log()
 
     def close(self) -> None:
-        if self._wrote:
+        if self._wrote or self._derived.rebuilt:
             self.flush()
         self._connections.close()
 

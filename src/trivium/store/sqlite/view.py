@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Self, TypeVar
 
@@ -15,6 +17,7 @@ from trivium.index import bm25 as bm25_index
 from trivium.index import spelling
 from trivium.index.arrays import CacheDamaged
 from trivium.index.documents import Mask
+from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Similar
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
 from trivium.store.sqlite.derived import DerivedIndex, snapshot_as_of
@@ -49,20 +52,21 @@ class SqliteView:
             try:
                 if as_of is None:
                     snapshot = derived.current(self._connection)
+                    self._seen = self._through_grant(snapshot)
                 else:
-                    snapshot = snapshot_as_of(self._connection, as_of)
+                    self._seen = snapshot_as_of(self._connection, as_of).seen_by(grant)
             except BaseException:
                 self.__exit__()
                 raise
-        self._seen = snapshot.seen_by(grant)
-        self._warnings = derived.take_warnings()
+        self._warnings: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         if self._outermost and self._connection.in_transaction:
-            self._connection.execute("COMMIT")
+            with suppress(sqlite3.Error):  # a damaged file was reported where it was met
+                self._connection.execute("ROLLBACK")  # nothing was written
 
     @property
     def generation(self) -> int:
@@ -70,6 +74,7 @@ class SqliteView:
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        self._warnings += self._derived.take_warnings()
         return self._warnings
 
     @property
@@ -123,7 +128,7 @@ class SqliteView:
         ]
 
     def records(self, chunks: Sequence[str]) -> dict[str, Record]:
-        wanted = json.dumps([_parts_of(chunk) for chunk in chunks])
+        wanted = json.dumps([parts_of(chunk) for chunk in chunks])
         with in_our_words(self._path):
             found = [
                 chunk_of_row(row)
@@ -149,18 +154,25 @@ class SqliteView:
         )
         return frozenset(row["subject"] for row in rows if self._grant.allows(row["scope"]))
 
+    def _through_grant(self, snapshot: Snapshot) -> Seen:
+        try:
+            return snapshot.seen_by(self._grant)
+        except CacheDamaged as error:
+            rebuilt = self._derived.rebuild(self._connection, str(error), snapshot)
+            return rebuilt.seen_by(self._grant)
+
     def _repairing(self, answer: Callable[[], Answer]) -> Answer:
         """Answer; if an array turns out to be damaged, rebuild from the record and answer."""
+        damaged = self._seen.snapshot
         try:
             return answer()
         except CacheDamaged as error:
-            self._seen = self._derived.rebuild(self._connection, str(error)).seen_by(self._grant)
-            self._masks = {}
-            self._warnings += self._derived.take_warnings()
+            rebuilt = self._derived.rebuild(self._connection, str(error), damaged)
+            self._seen, self._masks = rebuilt.seen_by(self._grant), {}
             return answer()
 
 
-def _parts_of(chunk: str) -> tuple[str, int, int]:
+def parts_of(chunk: str) -> tuple[str, int, int]:
     """document, version and ordinal of a chunk id; numbers that cannot exist if it is not one."""
     document, _, rest = chunk.rpartition("@")
     version, _, ordinal = rest.partition("/")

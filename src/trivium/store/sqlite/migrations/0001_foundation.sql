@@ -47,6 +47,8 @@ CREATE TABLE documents (
   created TEXT,
   updated TEXT,
   source_hash TEXT NOT NULL,
+  source_size INTEGER NOT NULL,   -- with the time it tells in an instant whether a file changed
+  source_mtime INTEGER NOT NULL,  -- nanoseconds
   version INTEGER NOT NULL        -- the active one
 );
 CREATE INDEX documents_by_scope ON documents (scope);

@@ -1,0 +1,145 @@
+"""`trivium import` and `trivium export`: `.omnidata` bundles in and out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from trivium.store.omnidata import ExportReport, ImportReport
+
+
+def import_bundle(
+    bundle: Annotated[str, typer.Argument(help="The bundle, NAME.omnidata.")],
+    library: LibraryOption = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="The profile of a new library; omnidata.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model of a new library; the bundle's.", show_default=False),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Take an .omnidata bundle into a library; makes the library if there is none yet."""
+    from trivium import library as libraries
+    from trivium.cli.progress import progress_bar
+
+    folder = locate(library)
+    exists = (folder / "index.db").exists()
+    if exists and (profile or model):
+        raise InvalidValue(
+            f"{folder} exists and keeps its profile and model; name a new library with -L"
+        )
+    with progress_bar() as progress:
+        if exists:
+            with libraries.open(folder) as opened:
+                report = opened.import_bundle(bundle, progress=progress)
+        else:
+            report = libraries.from_bundle(
+                bundle, folder, profile=profile or "omnidata", model=model, progress=progress
+            )
+    if json:
+        from trivium.present import to_text
+
+        typer.echo(to_text({"library": str(folder), **asdict(report)}))
+        return
+    _show_import(report, folder)
+
+
+def export_bundle(
+    to: Annotated[str, typer.Option("--to", help="The bundle to write, NAME.omnidata.")],
+    library: LibraryOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a bundle that is there already.")
+    ] = False,
+    scope: Annotated[Many, many("--scope", help="Only this scope.")] = None,
+    source: Annotated[Many, many("--source", help="#7, a file name, a path glob.")] = None,
+    category: Annotated[Many, many("--category", help="Only this category.")] = None,
+    kind: Annotated[Many, many("--kind", help="note, entry, memory …")] = None,
+    tag: Annotated[Many, many("--tag", help="Only with this tag.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write an .omnidata bundle: the active version of every document, with its vectors."""
+    from trivium import library as libraries
+    from trivium.cli.progress import progress_bar
+
+    flags = FilterFlags(scope=scope, source=source, category=category, kind=kind, tag=tag)
+    with libraries.open(locate(library)) as opened, progress_bar() as progress:
+        report = opened.export_bundle(to, filter=flags.filter(), force=force, progress=progress)
+    if json:
+        from trivium.present import to_text
+
+        typer.echo(to_text({"bundle": to, **asdict(report)}))
+        return
+    _show_export(report, to)
+
+
+def prepare(bundle: Path) -> None:
+    """Bring the cached import of a bundle up to date, with progress where somebody watches."""
+    from trivium import library as libraries
+    from trivium.cli.progress import progress_bar
+
+    with progress_bar() as progress:
+        libraries.open(bundle, progress=progress).close()
+
+
+def _show_import(report: ImportReport, folder: Path) -> None:
+    left_out = {
+        "deleted resources": report.deleted,
+        "deleted chunks": report.deleted_chunks,
+        "chunks of no resource": report.orphans,
+        "resources or chunks without text": report.empty,
+    }
+    named = ", ".join(f"{count} {name}" for name, count in left_out.items() if count)
+    if named:
+        typer.echo(f"! left out: {named}", err=True)
+    if report.gone:
+        shown = ", ".join(report.gone[:5]) + (" …" if len(report.gone) > 5 else "")
+        typer.echo(
+            f"! deleted in the bundle, kept in the library: {shown}; 'trivium remove' removes them",
+            err=True,
+        )
+    if report.waiting:
+        typer.echo(f"! {report.waiting} texts wait; 'trivium embed' makes their vectors", err=True)
+    for model in report.models:
+        if not model.active:
+            typer.echo(
+                f"! vectors of {model.name} are kept, but this library does not search with them",
+                err=True,
+            )
+        elif model.fingerprint.startswith("omnidata:"):
+            typer.echo(
+                f"! the vectors are of {model.name}, which is not at hand: only words are searched;"
+                " import into a new library with --model to embed again",
+                err=True,
+            )
+    counts = {
+        "added": len(report.added),
+        "updated": len(report.updated),
+        "unchanged": len(report.unchanged),
+    }
+    done = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing"
+    typer.echo(f"{folder}: {done}")
+
+
+def _show_export(report: ExportReport, to: str) -> None:
+    if report.hidden:
+        typer.echo(
+            f"! {report.hidden} documents are not for everybody, and whoever has the bundle can "
+            "read them; --scope all leaves them out",
+            err=True,
+        )
+    vectors = f", {report.embedded} vectors of {report.model}" if report.model else ""
+    memories = f", {report.memories} memories" if report.memories else ""
+    typer.echo(
+        f"wrote {to}: {report.resources} resources{memories}, {report.chunks} chunks{vectors}, "
+        f"{report.blobs} blobs"
+    )
