@@ -20,6 +20,7 @@ from trivium.errors import (
     ModelError,
     UnknownDocument,
 )
+from trivium.freshness import freshness
 from trivium.pipeline import Search, check_scopes, require_legs
 from trivium.protocols import Embedder, Model, Progress, silent
 from trivium.store.sqlite import SqliteStore, examine_record
@@ -297,7 +298,10 @@ class Library:
             profile = load_profile(profile or self.profile_name)
         with self._store.view(grant, request.filter.as_of) as view:
             search = Search(view, profile, self._model(), self._pool, now or self._now(), grant)
-            return search(request)
+            result = search(request)
+        sources = self._store.sources()
+        checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)
+        return replace(result, hits=tuple(checked))
 
     def check_profile(self, profile: Profile) -> None:
         """An error if this library lacks a leg that the profile needs."""
@@ -311,7 +315,7 @@ class Library:
         found = self._found(names, grant)
         readings = []
         for name, document in ((name, found[name]) for name in names):
-            if _names_document(name, document):
+            if document.is_called(name):
                 text = self._store.text(document.id, document.version)
                 readings.append(Reading(document, tuple(self._store.chunks(document.id)), text))
             else:
@@ -339,7 +343,7 @@ class Library:
         """Remove documents with all their versions; if one is unknown, nothing is removed."""
         found = self._found(names, OWNER)
         for name, document in found.items():
-            if not _names_document(name, document):
+            if not document.is_called(name):
                 raise InvalidValue(f"'{name}' is a chunk; remove its document '{document.id}'")
         return self._store.remove(sorted({document.id for document in found.values()}))
 
@@ -383,11 +387,6 @@ class Library:
 
     def _now(self) -> datetime:
         return datetime.now(UTC)
-
-
-def _names_document(name: str, document: Document) -> bool:
-    """Whether a name means the document itself, and not one of its chunks."""
-    return name in (document.id, document.uri, f"#{document.number}")
 
 
 def examine(path: str | Path) -> list[str]:

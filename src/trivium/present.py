@@ -181,7 +181,7 @@ def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
         "severity": document.severity,
         "tags": list(document.tags),
         "tier": None,
-        "freshness": "unverified",
+        "freshness": hit.freshness,
         "snippet": hit.snippet,
         "highlights": [{"leg": h.leg, "start": h.start, "end": h.end} for h in hit.highlights],
         "tokens": hit.tokens,

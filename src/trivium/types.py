@@ -52,6 +52,10 @@ class Document:
     number: int = 0
     version: int = 0
 
+    def is_called(self, name: str) -> bool:
+        """Whether a name means the document itself, and not one of its chunks."""
+        return name in (self.id, self.uri, f"#{self.number}")
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -394,6 +398,7 @@ class Hit:
     snippet: str
     highlights: tuple[Highlight, ...]
     tokens: int
+    freshness: str = "unverified"
 
     @property
     def title(self) -> str:

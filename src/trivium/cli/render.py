@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-import typer
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from trivium.types import Document, Hit, Leg, LegState, Part, Reading, Result
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 COLOURS = {"keyword": "yellow", "vector": "cyan", "trigram": "magenta"}
 BAR_WIDTH = 24
 
@@ -40,6 +40,11 @@ class _Pipe(io.StringIO):
 def notices() -> Console:
     """Standard error; a message is one line where no terminal asks for more."""
     return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+
+
+def shown(text: str, style: str = "") -> Text:
+    """What a document says: never markup, and no sign that would steer the terminal."""
+    return Text(_UNSEEN.sub("\ufffd", text), style)  # one for one, so that highlights still fit
 
 
 def show_result(result: Result, *, explain: bool) -> None:
@@ -77,13 +82,13 @@ def _hit(hit: Hit, best: float, explain: bool, full: bool) -> RenderableType:
     grid = Table.grid(padding=(0, 1), expand=False)
     grid.add_column(justify="right", width=3, no_wrap=True)
     grid.add_column(overflow="fold")
-    title = Text(hit.title, style="bold")
+    title = shown(hit.title, "bold")
     if hit.heading and hit.heading != hit.title:
-        title.append(f"  {hit.heading}", style="not bold")
+        title.append_text(shown(f"  {hit.heading}", "not bold"))
     title.append(f"  {hit.score:.4f}", style="green not bold")
     grid.add_row(Text(str(hit.rank), style="dim"), title)
-    grid.add_row("", Text(_place(hit), style="dim"))
-    grid.add_row("", Text(hit.text) if full else _highlighted(hit))
+    grid.add_row("", shown(_place(hit), "dim"))
+    grid.add_row("", shown(hit.text) if full else _highlighted(hit))
     if explain:
         grid.add_row("", _parts(hit.parts, best))
     else:
@@ -102,11 +107,13 @@ def _place(hit: Hit) -> str:
     if document.scope != "all":
         pieces.append(document.scope)
     pieces.append(f"#{document.number}")
+    if hit.freshness in ("stale", "missing"):
+        pieces.append(f"source is {hit.freshness}")
     return " · ".join(pieces)
 
 
 def _highlighted(hit: Hit) -> Text:
-    text = Text(hit.snippet)
+    text = shown(hit.snippet)
     for mark in hit.highlights:
         text.stylize(f"bold {COLOURS.get(mark.leg, 'white')}", mark.start, mark.end)
     return text
@@ -147,9 +154,8 @@ def show_documents(documents: Iterable[Document]) -> None:
     for name in ("#", "id", "title", "kind", "scope", "category", "source"):
         table.add_column(name, overflow="fold")
     for one in documents:
-        table.add_row(
-            str(one.number), one.id, one.title, one.kind, one.scope, one.category or "", one.uri
-        )
+        values = (one.id, one.title, one.kind, one.scope, one.category or "", one.uri)
+        table.add_row(str(one.number), *map(shown, values))
     out = console()
     if not out.is_terminal:
         out.width = 10_000
@@ -160,13 +166,14 @@ def show_readings(readings: Iterable[Reading]) -> None:
     out = console()
     for reading in readings:
         document = reading.document
-        out.print(Text(document.title, style="bold"))
+        out.print(shown(document.title, "bold"))
         details = [document.uri, f"#{document.number}", f"version {document.version}"]
         details += [value for value in (document.category, document.type, document.domain) if value]
         if document.tags:
             details.append(", ".join(document.tags))
-        out.print(Text(" · ".join(details), style="dim"))
-        typer.echo(reading.text)  # as it is: rich would break lines and expand tabs
+        out.print(shown(" · ".join(details), "dim"))
+        # Not by way of rich, which breaks lines and expands tabs: in a pipe the text is as it is.
+        print(_UNSEEN.sub("\ufffd", reading.text) if out.is_terminal else reading.text)
         out.print()
 
 
