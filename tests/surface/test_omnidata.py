@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import struct
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -762,6 +763,16 @@ def test_a_failed_replacement_leaves_the_old_bundle(
         library.export_bundle(bundle, force=True)
     assert contents(bundle) == before
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_what_a_killed_export_left_is_removed_a_day_later(tmp_path: Path, sample: Path) -> None:
+    for name, age in {"old": 90_000, "new": 60}.items():
+        folder = tmp_path / f".x.omnidata.{name}.partial"
+        folder.mkdir()
+        os.utime(folder, (time.time() - age,) * 2)
+    with trivium.open(sample) as library:
+        library.export_bundle(tmp_path / "x.omnidata")
+    assert [path.name for path in tmp_path.glob(".x*")] == [".x.omnidata.new.partial"]
 
 
 def test_only_a_bundle_is_replaced(tmp_path: Path, world: Path, bundle: Path) -> None:

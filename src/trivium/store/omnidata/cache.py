@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
 
@@ -18,6 +20,9 @@ from trivium.version import __version__
 
 KEPT = 2
 """Imports of one bundle: the current one, and the last, which somebody may still be reading."""
+
+LONGEST_WORK = 24 * 3600
+"""Seconds after which a folder of work in progress is taken for one that was killed."""
 
 _IMPORTER = "1"  # changed when an import would come out differently
 
@@ -78,7 +83,15 @@ def _is_whole(library: Path) -> bool:
     return (library / "index.db").is_file() and (library / "library.toml").is_file()
 
 
+def forget_older(folders: Iterable[Path]) -> None:
+    """Remove what killed processes left behind."""
+    for folder in folders:
+        if time.time() - _made(folder) > LONGEST_WORK:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _forget_old(shelf: Path, current: Path) -> None:
+    forget_older(shelf.glob(".*"))
     others = [path for path in shelf.glob("*.trivium") if path != current]
     others.sort(key=_made, reverse=True)
     for path in others[KEPT - 1 :]:
@@ -89,4 +102,4 @@ def _made(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:  # another process was quicker
-        return 0.0
+        return math.inf

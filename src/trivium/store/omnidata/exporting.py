@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from glob import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from trivium.clock import format_time
 from trivium.config import IndexSettings
 from trivium.errors import InvalidValue, LibraryExists, LibraryReadOnly
 from trivium.protocols import Model, Progress, silent
+from trivium.store.omnidata.cache import forget_older
 from trivium.store.omnidata.database import named_statements
 from trivium.store.omnidata.fields import resource_values
 from trivium.store.omnidata.importing import Shelf
@@ -77,6 +79,7 @@ def export(
     partial = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.partial")
     try:
         partial.mkdir(parents=True)
+        forget_older(target.parent.glob(f".{escape(target.name)}.*.partial"))
         with store.view(OWNER):
             report = _Exporting(store, settings, partial, now, progress).write(filter)
         _move(partial, target)
