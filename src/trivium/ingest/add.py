@@ -78,6 +78,9 @@ class Adding:
         if path.suffix == ".trivium" and path.is_dir():
             self._errors.append((str(path), "this is a library, not a source; add the originals"))
             return
+        if path.suffix == ".omnidata" and path.is_dir():
+            self._errors.append((str(path), "this is a bundle; take it in with 'trivium import'"))
+            return
         if path.is_file():
             self._name_source(path.parent)
             self._file(path, self._roots(), asked_for=True)

@@ -23,6 +23,7 @@ SUFFIXES: dict[str, str] = {
 _SKIPPED = (
     ".*",
     "*.trivium",
+    "*.omnidata",
     "node_modules",
     "__pycache__",
     *("*~", "~$*", "*.swp", "*.swo", "*.tmp", "#*#"),  # what editors and Office leave behind
