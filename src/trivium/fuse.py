@@ -66,8 +66,8 @@ def blend(legs: Legs, settings: FuseSettings) -> Ranking:
     }
 
     def contribution(name: str, rank: int, value: float) -> float:
-        divisor = divisors[name]
-        return settings.weight(name) * (value / divisor if divisor > 0 else 0.0)
+        divisor = divisors[name]  # a cosine below 0 is no evidence, neither for nor against
+        return settings.weight(name) * (max(value, 0.0) / divisor if divisor > 0 else 0.0)
 
     return _collect(legs, settings, contribution, ScoreKind.BLEND)
 

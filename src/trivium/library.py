@@ -45,6 +45,7 @@ EMBED_BATCH = 100
 """Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
 
 NO_MODEL = "none"
+_LEFT = {"library.toml"}  # all that an `init` which was killed leaves behind
 BUNDLE = ".omnidata"
 
 
@@ -59,7 +60,7 @@ def _made(folder: Path, profile: str, settings: IndexSettings) -> Library:
         raise InvalidValue(f"{folder} is a bundle's name; name a library {folder.stem}.trivium")
     if (folder / "index.db").exists():
         raise LibraryExists(f"there is a library at {folder} already; choose another path")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or {f.name for f in folder.iterdir()} - _LEFT):
         raise LibraryExists(f"{folder} is not an empty folder; choose another path")
     if settings.model != NO_MODEL:
         model_named(settings.model)  # an unknown name fails before anything is written

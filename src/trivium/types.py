@@ -42,6 +42,8 @@ class Document:
     severity: str | None = None
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """What was said when it was added (scope, category, tags): it outlives the next `add`."""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     created: datetime | None = None

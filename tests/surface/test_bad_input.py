@@ -498,11 +498,19 @@ class TestDamagedCache:
         assert ranked(result) == before
         assert "the search cache was damaged (the manifest cannot be read" in result.warnings[0]
 
-    def test_a_cache_that_is_gone_is_made_anew(self, world: Path, before: Answer) -> None:
+    def test_a_cache_that_is_gone_is_no_damage(self, world: Path, before: Answer) -> None:
         shutil.rmtree(world / "cache")
         with trivium.open(world) as library:
             result = library.search("battle axe")
             assert (ranked(result), result.warnings) == (before, ())
+
+    def test_a_cache_that_is_gone_is_made_anew_by_the_first_who_reads(
+        self, world: Path, before: Answer
+    ) -> None:
+        shutil.rmtree(world / "cache")
+        with trivium.open(world) as library:
+            library.search("battle axe")
+        assert (world / "cache" / "manifest.json").is_file()
 
     def test_a_cache_of_another_library_is_not_used(
         self, world: Path, before: Answer, tmp_path: Path

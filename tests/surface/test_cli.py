@@ -400,6 +400,17 @@ class TestReading:
             library.add_text(text, title="Raw")
         assert run("get", "Raw").stdout.splitlines()[2] == text
 
+    def test_what_a_document_says_is_neither_markup_nor_a_command_to_the_terminal(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        with trivium.init(tmp_path / "w.trivium", model="none") as library:
+            library.add_text("An \x1b[31m axe\x07 [[link]].", title="[/red] \x1b[2J", id="[x]")
+        assert run("list").stdout.splitlines()[1].split()[:4] == ["1", "[x]", "[/red]", "\ufffd[2J"]
+        found = run("search", "axe")
+        assert found.stdout.startswith("  1 [/red] \ufffd[2J  0.")
+        assert "An \ufffd[31m axe\ufffd [[link]]." in found.stdout
+        assert run("get", "[x]").stdout.splitlines()[2] == "An \x1b[31m axe\x07 [[link]]."
+
     def test_a_long_name_is_not_broken_in_a_pipe(self, run: Run, tmp_path: Path) -> None:
         with trivium.init(tmp_path / "w.trivium", model="none") as library:
             library.add_text("words", title="A title of many words " * 8, id="x" * 90)

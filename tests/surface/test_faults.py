@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -112,12 +113,12 @@ with library._store._connections.write() as writer:
             assert library.search("gravewind").hits[0].title == "Emberfold"
 
     def test_interrupted_by_hand_it_says_that_nothing_is_lost(self, tmp_path: Path) -> None:
-        notes = make_notes(tmp_path / "notes", 300)
+        notes = make_notes(tmp_path / "notes", 600)
         library = tmp_path / "w.trivium"
         trivium.init(library, model="none").close()
         adding = start("add", notes, "-L", library)
         with trivium.open(library) as opened:
-            while opened.status()["documents"] == 0:
+            while adding.poll() is None and opened.status()["documents"] == 0:
                 time.sleep(0.005)
         adding.send_signal(signal.SIGINT)
         _, said = adding.communicate()
@@ -261,6 +262,20 @@ class TestTogether:
             assert done.communicate() == ("1 updated, 5 unchanged\n", "")
             assert [hit.title for hit in library.search("zebra", legs=["keyword"])] == ["Combat"]
             assert library.search("damage", legs=["keyword"]).total == 0
+
+    def test_an_edit_is_seen_by_a_reader_who_may_not_write(
+        self, world: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as reader_only:
+            reader_only.setattr("os.access", lambda path, mode: mode != os.W_OK)
+            reader = trivium.open(world)
+        with reader:
+            assert reader.search("zebra", legs=["keyword"]).total == 0
+            with trivium.open(world) as writer:
+                writer.add_text("A zebra.", title="Zoo")
+                assert [hit.title for hit in reader.search("zebra", legs=["keyword"])] == ["Zoo"]
+            assert [hit.title for hit in reader.search("zebra", legs=["keyword"])] == ["Zoo"]
+            assert reader.doctor() == []
 
     def test_threads_share_one_library(self, world: Path) -> None:
         troubles: list[BaseException] = []

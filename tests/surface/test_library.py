@@ -236,3 +236,20 @@ class TestOpening:
             assert (report.waiting, report.model_problem) == (0, "")
             assert [hit.id for hit in library.search("gravewnd")] == ["Axe"]
             assert [hit.id for hit in library.search("battleaxe")] == ["Axe"]
+
+
+def test_what_was_added_as_a_secret_does_not_become_public_by_adding_it_again(
+    tmp_path: Path,
+) -> None:
+    note = tmp_path / "plot.md"
+    note.write_text("The butler did it.")
+    with trivium.init(tmp_path / "w.trivium", model="none") as library:
+        library.add(note, scope="dm-only", category="plots", tags=["twist"])
+        note.write_text("The gardener did it.")
+        library.add(note, tags=["new"])
+        [document] = library.documents()
+        assert (document.scope, document.category) == ("dm-only", "plots")
+        assert document.tags == ("twist", "new")
+        assert library.add(note).unchanged == (document.id,)
+        library.add(note, scope="all")
+        assert library.documents()[0].scope == "all"

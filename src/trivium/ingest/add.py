@@ -14,12 +14,21 @@ from trivium.config import IndexSettings
 from trivium.errors import SourceError, TriviumError
 from trivium.ingest import markdown, plain
 from trivium.ingest.blocks import Extraction
-from trivium.ingest.draft import Given, of_entry, of_extraction, same_fields, whole
+from trivium.ingest.draft import (
+    Given,
+    of_entry,
+    of_extraction,
+    same_fields,
+    whole,
+    with_earlier_words,
+    with_fields,
+)
 from trivium.ingest.entries import read_entries
+from trivium.ingest.fields import Fields
 from trivium.ingest.files import NotASource, extractor_for, walk
 from trivium.protocols import Progress, Store
 from trivium.text import content_hash
-from trivium.types import OWNER, PUBLIC_SCOPE, Document, Draft
+from trivium.types import OWNER, Document, Draft
 
 BATCH = 64
 """Documents per transaction: few enough to lose little on Ctrl-C, enough to write fast."""
@@ -99,13 +108,9 @@ class Adding:
             uri=f"text:{id}",
             title=title,
             kind=self.given.kind or "note",
-            category=self.given.category,
-            scope=self.given.scope or PUBLIC_SCOPE,
-            tags=self.given.tags,
-            created=self.now,
-            updated=self.now,
             source_hash=content_hash(clean),
         )
+        document = with_fields(document, Fields(), self.given, self.now)
         self._draft(whole(document, clean, self.settings))
 
     def entries(self, entries: Iterable[Mapping[str, Any]], name: str = "entries") -> None:
@@ -200,7 +205,9 @@ class Adding:
             stored = known.get(id)
             if stored is None or stored.id != id:
                 added.append(draft)
-            elif self.reprocess or made_from[id] != (draft.document.source_hash, draft.pipeline):
+                continue
+            draft = with_earlier_words(draft, stored, self.settings)
+            if self.reprocess or made_from[id] != (draft.document.source_hash, draft.pipeline):
                 updated.append(draft)
             elif not same_fields(stored, _kept(draft.document, stored)):
                 amended.append(replace(draft, document=_kept(draft.document, stored)))

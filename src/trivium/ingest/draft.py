@@ -52,7 +52,7 @@ def of_extraction(
         source_size=len(data),
         source_mtime=state.st_mtime_ns,
     )
-    document = _with_fields(document, fields, given, modified)
+    document = with_fields(document, fields, given, modified)
     passages = chunk(extraction, Chunking(settings.chunk_size, settings.chunk_overlap))
     passages = passages or (Passage(""),)  # its title and tags can still be found
     pipeline = (
@@ -75,7 +75,7 @@ def of_entry(entry: Entry, given: Given, settings: IndexSettings, now: datetime)
         media_type="application/json",
         source_hash=content_hash(source),
     )
-    document = _with_fields(document, entry.fields, given, now)
+    document = with_fields(document, entry.fields, given, now)
     return whole(document, entry.description, settings)
 
 
@@ -116,9 +116,12 @@ def document_id(uri: str) -> str:
     return content_hash(uri)[:16]
 
 
-def _with_fields(document: Document, fields: Fields, given: Given, dated: datetime) -> Document:
+def with_fields(document: Document, fields: Fields, given: Given, dated: datetime) -> Document:
+    """The document with its source's own fields, and the caller's words over them."""
+    said = {"scope": given.scope, "category": given.category, "tags": list(given.tags)}
     return replace(
         document,
+        given={name: value for name, value in said.items() if value},
         category=given.category or fields.category,
         scope=given.scope or fields.scope or PUBLIC_SCOPE,
         type=fields.type,
@@ -134,6 +137,29 @@ def _with_fields(document: Document, fields: Fields, given: Given, dated: dateti
     )
 
 
+def with_earlier_words(draft: Draft, stored: Document, settings: IndexSettings) -> Draft:
+    """The draft with what was said of the document before and not taken back now.
+
+    A note that was added as a secret does not become public because it is added again.
+    """
+    document = draft.document
+    given = {**stored.given, **document.given}
+    tags = dict.fromkeys((*stored.given.get("tags", ()), *document.given.get("tags", ())))
+    if tags:
+        given["tags"] = list(tags)
+    if given == document.given:
+        return draft
+    kept = replace(
+        document,
+        given=given,
+        scope=given.get("scope", document.scope),
+        category=given.get("category", document.category),
+        tags=(*(tag for tag in document.tags if tag not in tags), *tags),
+    )
+    return with_hashes(replace(draft, document=kept), settings)
+
+
 def same_fields(stored: Document, drafted: Document) -> bool:
     """Whether a stored document already says what the draft says."""
-    return stored == replace(drafted, number=stored.number, version=stored.version)
+    kept = replace(drafted, number=stored.number, version=stored.version)
+    return stored == replace(kept, source_mtime=stored.source_mtime)

@@ -107,12 +107,16 @@ def _plain(metadata: Mapping[str, Any], name: str) -> object:
 def _written(value: Any) -> Any:
     if isinstance(value, datetime):
         return format_time(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     return list(value) if isinstance(value, tuple) else value
 
 
 def _read(field: Field[Any], value: object) -> Any:
     """The value that a field of this type can have; its default for any other."""
     default = field.default
+    if field.name == "given":
+        return _given(value)
     if "datetime" in str(field.type):
         return moment(value)
     if isinstance(default, tuple):
@@ -123,6 +127,18 @@ def _read(field: Field[Any], value: object) -> Any:
     if not isinstance(value, str):
         return default
     return value or default  # no field without a text is kept as an empty one
+
+
+def _given(value: object) -> dict[str, Any]:
+    """What was said when a document was added, as far as it has the right form."""
+    said = value if isinstance(value, dict) else {}
+    kept: dict[str, Any] = {
+        name: said[name] for name in ("scope", "category") if isinstance(said.get(name), str)
+    }
+    tags = said.get("tags")
+    if isinstance(tags, list) and tags:
+        kept["tags"] = [str(tag) for tag in tags]
+    return kept
 
 
 def _path(uri: str) -> str:

@@ -82,9 +82,22 @@ class Connections:
 
     def reader(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
+        if connection is None or self._is_outdated():
             connection = self._local.connection = self._open()
+            self._local.state = self._state()
         return connection
+
+    def _is_outdated(self) -> bool:
+        """Whether a connection that takes the file for immutable looks at an old state of it."""
+        return not self.writable and self._local.state != self._state()
+
+    def _state(self) -> tuple[int, int, bool]:
+        try:
+            file = self.path.stat()
+        except OSError:
+            return 0, 0, False
+        wal = self.path.with_name(self.path.name + "-wal").exists()
+        return file.st_mtime_ns, file.st_size, wal
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -114,21 +127,26 @@ class Connections:
 
     def _open(self) -> sqlite3.Connection:
         with in_our_words(self.path):
-            connection = self._connect()
+            connection = self._connect("rwc") if self.writable else self._connect_to_read()
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA foreign_keys = ON")
             if self.writable:
                 connection.execute("PRAGMA journal_mode = WAL")
-            else:
-                connection.execute("SELECT count(*) FROM sqlite_master")
         with self._guard:
             self._all.append(connection)
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
-        mode = "rwc" if self.writable else "ro"
-        if not self.writable and not self.path.with_name(self.path.name + "-wal").exists():
-            mode = "ro&immutable=1"  # a folder that cannot hold SQLite's own side files
+    def _connect_to_read(self) -> sqlite3.Connection:
+        """A connection that writes nothing, not even the side files that SQLite would like.
+
+        Without a log the file is taken for immutable; `reader` opens it anew when it changes.
+        """
+        logged = self.path.with_name(self.path.name + "-wal").exists()
+        connection = self._connect("ro" if logged else "ro&immutable=1")
+        connection.execute("SELECT count(*) FROM sqlite_master")
+        return connection
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
         return sqlite3.connect(
             f"file:{quote(str(self.path))}?mode={mode}",
             uri=True,

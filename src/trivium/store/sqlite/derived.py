@@ -51,7 +51,7 @@ class DerivedIndex:
         self._saved = 0
         self._warnings: list[str] = []
         self.rebuilt = False
-        """Whether what is on disk was found damaged and is still to be replaced."""
+        """Whether what is on disk was found missing or damaged and is still to be replaced."""
 
     def current(self, connection: sqlite3.Connection) -> Snapshot:
         """The snapshot of the state that this connection's transaction sees."""
@@ -126,6 +126,7 @@ class DerivedIndex:
             self.rebuilt = True
             return EMPTY
         if loaded is None:
+            self.rebuilt = generation > 0
             return EMPTY
         snapshot, stamp = loaded
         if snapshot.generation > generation:

@@ -23,10 +23,10 @@ SELECT id FROM documents WHERE uri = ?;
 
 -- name: insert_document
 INSERT INTO documents (id, uri, kind, title, key, context, media_type, category, scope, type,
-                       domain, severity, tags, metadata, valid_from, valid_until, created,
+                       domain, severity, tags, metadata, given, valid_from, valid_until, created,
                        updated, source_hash, source_size, source_mtime, version)
 VALUES (:id, :uri, :kind, :title, :key, :context, :media_type, :category, :scope, :type,
-        :domain, :severity, :tags, :metadata, :valid_from, :valid_until, :created,
+        :domain, :severity, :tags, :metadata, :given, :valid_from, :valid_until, :created,
         :updated, :source_hash, :source_size, :source_mtime, :version)
 RETURNING number;
 
@@ -34,7 +34,7 @@ RETURNING number;
 UPDATE documents
 SET uri = :uri, kind = :kind, title = :title, key = :key, context = :context,
     media_type = :media_type, category = :category, scope = :scope, type = :type,
-    domain = :domain, severity = :severity, tags = :tags, metadata = :metadata,
+    domain = :domain, severity = :severity, tags = :tags, metadata = :metadata, given = :given,
     valid_from = :valid_from, valid_until = :valid_until, created = :created,
     updated = :updated, source_hash = :source_hash, source_size = :source_size,
     source_mtime = :source_mtime, version = :version

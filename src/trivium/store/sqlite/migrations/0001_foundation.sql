@@ -42,6 +42,7 @@ CREATE TABLE documents (
   severity TEXT,
   tags TEXT NOT NULL,             -- JSON array
   metadata TEXT NOT NULL,         -- JSON object
+  given TEXT NOT NULL,            -- JSON object: what was said when it was added
   valid_from TEXT,
   valid_until TEXT,
   created TEXT,
