@@ -24,7 +24,7 @@ $(VENV)/.developing: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 demo: $(VENV)/.installed
-	@BIN=$(BIN) sh examples/demo.sh
+	@BIN=$(BIN) sh tools/demo.sh
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -n 2

@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -137,6 +138,7 @@ class Profile:
     search: SearchSettings = SearchSettings()
 
 
+@cache
 def profile_names() -> list[str]:
     """The profiles that ship with Trivium."""
     folder = resources.files("trivium.profiles")
@@ -158,6 +160,18 @@ def profile_text(name: str) -> str:
 
 def load_profile(name: str, overrides: Iterable[str] = ()) -> Profile:
     """A profile with `section.key=value` overrides laid over it; values are read as TOML."""
+    if name in profile_names():
+        return _shipped(name, tuple(overrides))
+    return _read_profile(name, tuple(overrides))
+
+
+@cache
+def _shipped(name: str, overrides: tuple[str, ...]) -> Profile:
+    """What ships with the package does not change while it runs; read it once."""
+    return _read_profile(name, overrides)
+
+
+def _read_profile(name: str, overrides: tuple[str, ...]) -> Profile:
     try:
         data = tomllib.loads(profile_text(name))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -193,7 +207,7 @@ def read_library_toml(folder: Path) -> tuple[str, IndexSettings]:
     try:
         with path.open("rb") as file:
             data = tomllib.load(file)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise NotALibrary(
             f"{folder} holds no library; make one with 'trivium init {folder}'"
         ) from error

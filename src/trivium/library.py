@@ -10,20 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from trivium.config import IndexSettings, Profile, library_toml, load_profile, read_library_toml
+from trivium.config import Profile, load_profile, read_library_toml
 from trivium.embed import embedder as model_named
 from trivium.errors import (
     InvalidValue,
-    LibraryCorrupt,
-    LibraryExists,
-    LibraryReadOnly,
     ModelError,
     UnknownDocument,
 )
 from trivium.freshness import freshness
 from trivium.pipeline import Search, check_scopes, require_legs
 from trivium.protocols import Embedder, Model, Progress, silent
-from trivium.store.sqlite import SqliteStore, examine_record
+from trivium.store.sqlite import SqliteStore
 from trivium.types import (
     NO_FILTER,
     OWNER,
@@ -45,68 +42,6 @@ EMBED_BATCH = 100
 """Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
 
 NO_MODEL = "none"
-_LEFT = {"library.toml"}  # all that an `init` which was killed leaves behind
-BUNDLE = ".omnidata"
-
-
-def init(path: str | Path, *, profile: str = "default", model: str | None = None) -> Library:
-    """Make an empty library at `path`, frozen to the profile's `[index]` settings."""
-    settings = load_profile(profile).index
-    return _made(Path(path), profile, replace(settings, model=model or settings.model))
-
-
-def _made(folder: Path, profile: str, settings: IndexSettings) -> Library:
-    if folder.suffix == BUNDLE:
-        raise InvalidValue(f"{folder} is a bundle's name; name a library {folder.stem}.trivium")
-    if (folder / "index.db").exists():
-        raise LibraryExists(f"there is a library at {folder} already; choose another path")
-    if folder.exists() and (not folder.is_dir() or {f.name for f in folder.iterdir()} - _LEFT):
-        raise LibraryExists(f"{folder} is not an empty folder; choose another path")
-    if settings.model != NO_MODEL:
-        model_named(settings.model)  # an unknown name fails before anything is written
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "library.toml").write_text(library_toml(profile, settings), encoding="utf-8")
-    except OSError as error:
-        raise LibraryReadOnly(f"{folder} cannot be made: {error.strerror}") from error
-    SqliteStore(folder, create=True).close()
-    return Library(folder)
-
-
-def open(path: str | Path, *, create: bool = False, progress: Progress = silent) -> Library:
-    """Open the library at `path`; with `create` make it first where there is none.
-
-    A bundle (`NAME.omnidata`) is opened for reading, by way of an import in the cache folder.
-    """
-    folder = Path(path)
-    if folder.suffix == BUNDLE:
-        from trivium.store.omnidata import cached
-
-        made = cached(folder, lambda copy: from_bundle(folder, copy, progress=progress))
-        return Library(made, bundle=folder)
-    if create and not (folder / "index.db").exists():
-        return init(folder)
-    return Library(folder)
-
-
-def from_bundle(
-    bundle: str | Path,
-    path: str | Path,
-    *,
-    profile: str = "omnidata",
-    model: str | None = None,
-    progress: Progress = silent,
-) -> ImportReport:
-    """Make a library at `path` of a bundle; a bundle with a fault in it makes none.
-
-    Its model is that of the bundle's vectors where it is at hand, and `none` where it is not.
-    """
-    from trivium.store.omnidata import Bundle
-
-    with Bundle(Path(bundle), progress) as source:
-        settings = source.settings(load_profile(profile).index, model, model_named)
-        with _made(Path(path), profile, settings) as library:
-            return library.import_bundle(source, progress=progress)
 
 
 class Library:
@@ -141,6 +76,7 @@ class Library:
         tags: Sequence[str] = (),
         kind: str | None = None,
         reprocess: bool = False,
+        extractor: str = "local",
         embed: bool = True,
         progress: Progress = silent,
     ) -> AddReport:
@@ -148,8 +84,9 @@ class Library:
 
         What cannot be read is named in the report; the rest goes in. Words are searchable when a
         batch is stored; `embed=True` then adds meaning, and if the model fails, says so.
+        `extractor="azure"` sends PDF, Office files and pictures to Azure to be read there.
         """
-        adding = self._adding(scope, category, tags, kind, reprocess, progress)
+        adding = self._adding(scope, category, tags, kind, reprocess, progress, extractor)
         for path in paths:
             adding.path(Path(path))
         return self._finish(adding, embed, progress)
@@ -191,12 +128,14 @@ class Library:
         kind: str | None = None,
         reprocess: bool = False,
         progress: Progress = silent,
+        extractor: str = "local",
     ) -> Adding:
         from trivium.ingest.add import Adding
         from trivium.ingest.draft import Given
 
         given = Given(scope, category, tuple(tags), kind)
-        return Adding(self._store, self.settings, given, self._now(), reprocess, progress)
+        now = self._now()
+        return Adding(self._store, self.settings, given, now, reprocess, progress, extractor)
 
     def import_bundle(
         self, bundle: str | Path | Bundle, *, progress: Progress = silent
@@ -338,7 +277,13 @@ class Library:
 
     def rollback(self, name: str, version: int) -> None:
         """Make an earlier version the active one; no model is called."""
-        self._store.activate(self._found([name], OWNER)[name].id, version, self._now())
+        from trivium.ingest.draft import of_stored
+
+        id = self._found([name], OWNER)[name].id
+        self._store.activate(id, version, self._now())
+        [document] = self._found([id], OWNER).values()  # its vectors are those of today's title
+        draft = of_stored(document, self._store.chunks(id), self.settings)
+        self._store.amend([draft], self._now())
 
     def remove(self, *names: str) -> int:
         """Remove documents with all their versions; if one is unknown, nothing is removed."""
@@ -388,13 +333,3 @@ class Library:
 
     def _now(self) -> datetime:
         return datetime.now(UTC)
-
-
-def examine(path: str | Path) -> list[str]:
-    """What is wrong with the library at `path`, also where it is too damaged to be opened."""
-    folder = Path(path)
-    try:
-        with open(folder) as library:
-            return library.doctor()
-    except LibraryCorrupt:
-        return examine_record(folder / "index.db")

@@ -11,6 +11,9 @@ from trivium.errors import InvalidValue
 from trivium.text import content_hash
 from trivium.types import Candidate, Ranking, SearchRequest
 
+DEEPEST = 100_000
+"""No honest cursor asks a leg for more."""
+
 _NOT_A_CURSOR = "this is not a cursor of this search; begin again without one"
 
 
@@ -19,7 +22,7 @@ class Cursor:
     """The last hit that was shown, and what the first page was made with."""
 
     request: str
-    generation: int
+    stamp: int
     depths: Mapping[str, int]
     shown: int
     score: float
@@ -28,7 +31,7 @@ class Cursor:
     def encode(self) -> str:
         values = [
             self.request,
-            self.generation,
+            self.stamp,
             dict(self.depths),
             self.shown,
             self.score,
@@ -41,18 +44,19 @@ class Cursor:
         """The cursor of this very request; anything else is an error."""
         try:
             data = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            digest, generation, depths, shown, score, chunk = data
+            digest, stamp, depths, shown, score, chunk = data
             cursor = cls(
                 str(digest),
-                int(generation),
+                int(stamp),
                 {str(leg): int(depth) for leg, depth in depths.items()},
                 int(shown),
                 float(score),
                 str(chunk),
             )
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidValue(_NOT_A_CURSOR) from error
-        if cursor.request != digest_of(request, profile) or min(depths.values(), default=1) < 1:
+        fits = all(1 <= depth <= DEEPEST for depth in cursor.depths.values())
+        if not fits or cursor.shown < 0 or cursor.request != digest_of(request, profile):
             raise InvalidValue(_NOT_A_CURSOR)
         return cursor
 
@@ -72,11 +76,11 @@ def digest_of(request: SearchRequest, profile: str) -> str:
 def next_cursor(
     request: SearchRequest,
     profile: str,
-    generation: int,
+    stamp: int,
     depths: Mapping[str, int],
     shown: int,
     last: Candidate,
 ) -> str:
     """The cursor for the page after the one that ends with `last`."""
     digest = digest_of(request, profile)
-    return Cursor(digest, generation, depths, shown, last.score, last.id).encode()
+    return Cursor(digest, stamp, depths, shown, last.score, last.id).encode()

@@ -71,7 +71,7 @@ class Search:
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
             degraded=tuple(_notes(legs, LegState.FAILED)),
-            warnings=tuple(self._warnings(legs, cursor)),
+            warnings=tuple(self._warnings(legs, request.filter, cursor)),
             facets=self._facets(found) if request.facets else None,
             next_cursor=self._next(request, depths, page, left, shown),
         )
@@ -156,8 +156,7 @@ class Search:
         )
 
     def _facets(self, found: Ranking) -> dict[str, dict[str, int]]:
-        records = self.view.records([candidate.id for candidate in found.candidates])
-        return facets([record.document for record in records.values()])
+        return facets(self.view.documents([candidate.id for candidate in found.candidates]))
 
     def _next(
         self,
@@ -170,11 +169,12 @@ class Search:
         if len(page) == len(left):
             return None
         last, shown = page.candidates[-1], shown + len(page)
-        return next_cursor(request, repr(self.profile), self.view.generation, depths, shown, last)
+        return next_cursor(request, repr(self.profile), self.view.stamp, depths, shown, last)
 
-    def _warnings(self, legs: Sequence[Leg], cursor: Cursor | None) -> list[str]:
+    def _warnings(self, legs: Sequence[Leg], filter: Filter, cursor: Cursor | None) -> list[str]:
         warnings = [*self.view.warnings, *_notes(legs, LegState.OK, LegState.EMPTY)]
-        if cursor and cursor.generation != self.view.generation:
+        warnings += _slips(self.view, filter)
+        if cursor and cursor.stamp != self.view.stamp:
             warnings.append(
                 "the library was changed since the first page: a hit may be missing or come twice"
             )
@@ -185,11 +185,22 @@ def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
     """For the owner a scope that no document has is a slip; others just find nothing."""
     if grant.scopes is not None or not filter.scope:
         return
-    known = view.scopes()
+    known = view.values("scope")
     for scope in filter.scope:
         if scope not in known:
             hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
             raise UnknownName(f"no document has the scope '{scope}'.{hint}")
+
+
+def _slips(view: View, filter: Filter) -> list[str]:
+    """Values of a filter that no document has: more likely a slip than a wish to find nothing."""
+    slips = []
+    for name in ("category", "kind", "type", "domain", "severity"):
+        for value in getattr(filter, name):
+            known = view.values(name)
+            if value not in known and value != "memory":
+                slips.append(f"no document has the {name} '{value}'.{nearest(value, known)}")
+    return slips
 
 
 def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:

@@ -82,7 +82,9 @@ class View(Protocol):
     """One state of the library within one grant. Nothing outside the grant can be told from it."""
 
     @property
-    def generation(self) -> int: ...
+    def stamp(self) -> int:
+        """A number that changes when what can be seen from here changes, and only then."""
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was repaired on the way here, such as a cache that was rebuilt."""
@@ -90,14 +92,19 @@ class View(Protocol):
     def records(self, chunks: Sequence[str]) -> dict[str, Record]:
         """The named chunks that exist and are within the grant."""
 
+    def documents(self, chunks: Sequence[str]) -> list[Document]:
+        """The document of each of the named chunks, without reading any text."""
+
     def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
         """The unit each chunk belongs to."""
 
     def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
-        """The first `depth` units in id order with score 0; `matched` counts all of them."""
+        """The first chunks of the first `depth` units, in the order of chunk ids, score 0;
+        `matched` counts all units.
+        """
 
-    def scopes(self) -> frozenset[str]:
-        """The scopes that documents within the grant have."""
+    def values(self, name: str) -> frozenset[str]:
+        """The values of a field (scope, kind, category …) that documents in the grant have."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -56,7 +57,7 @@ class Document:
 
     def is_called(self, name: str) -> bool:
         """Whether a name means the document itself, and not one of its chunks."""
-        return name in (self.id, self.uri, f"#{self.number}")
+        return name in (self.id, self.uri, f"#{self.number}", str(self.number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,14 @@ def chunk_id(document: str, version: int, ordinal: int) -> str:
 def document_of(chunk: str) -> str:
     """The document part of a chunk id; document ids may contain "@" themselves."""
     return chunk.rpartition("@")[0]
+
+
+def owner_of(name: str) -> str:
+    """The document whose chunk has this name; "" if it is not the name of a chunk."""
+    return document_of(name) if _CHUNK_ID.fullmatch(name) else ""
+
+
+_CHUNK_ID = re.compile(r".+@[0-9]{1,9}/[0-9]{1,9}", re.DOTALL)
 
 
 # --- who may see what ----------------------------------------------------------------------------

@@ -119,7 +119,8 @@ class TestAgainstTheReference:
                         word, (1, 20), depth
                     )
                     assert view.starting(word, depth) == oracle.starting(word, depth)
-                assert view.scopes() == oracle.scopes()
+                for name in ("scope", "category", "kind", "severity"):
+                    assert view.values(name) == oracle.values(name)
                 assert view.frequency(["short", "sword"]) == oracle.frequency(["short", "sword"])
                 ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
                 assert view.records(ids) == oracle.records(ids)
@@ -213,7 +214,8 @@ def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit:
             [view.similar(word, (1, 20), 5) for word in worlds.WORDS],
             [view.starting(word[:2], 5) for word in worlds.WORDS],
             view.frequency(["short", "sword"]),
-            view.scopes(),
+            view.values("scope"),
+            view.values("category"),
             view.records(["hidden0@1/0", "open0@1/0"]),
             store.find(["hidden0", "open0", "march:hidden0", "hidden0@1/0"], grant).keys(),
             [document.id for document in store.documents(Filter(), grant)],

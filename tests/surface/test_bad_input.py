@@ -100,7 +100,7 @@ class TestRequests:
             ("init notes", "notes is not an empty folder; choose another path"),
             ("search axe -L notes", "notes holds no library; make one with 'trivium init notes'"),
             ("search axe -L nowhere", "nowhere holds no library"),
-            ("status -L notes/entries.json", "library.toml cannot be read: Not a directory"),
+            ("status -L notes/entries.json", "holds no library"),
             ("add notes -L nowhere", "nowhere holds no library"),
         ],
     )
@@ -489,7 +489,7 @@ class TestDamagedCache:
         assert "and has been rebuilt" in result.warnings[0]
 
     @pytest.mark.parametrize(
-        "text", ["", "garbage", "[]", "{}", "null", '{"format": 1}', '{"format": 1, "library": 7']
+        "text", ["", "garbage", "[]", "{}", "null", '{"format": 2}', '{"format": 1, "library": 7']
     )
     def test_a_manifest_of_garbage_is_noticed(self, world: Path, before: Answer, text: str) -> None:
         (world / "cache" / "manifest.json").write_text(text)

@@ -148,7 +148,7 @@ class TestSearch:
 
     def test_the_last_line_counts_hits_legs_and_time(self, run: Run, world: Path) -> None:
         last = run("search", "axe", "-n", "1", "--leg", "keyword").stdout.splitlines()[-1]
-        assert last.startswith("1 of 3 (3 hold a query word) · keyword 3 · ")
+        assert last.startswith("1 of 3 · 3 with a word of the query · keyword 3 · ")
         assert last.endswith(" ms")
 
     def test_json_has_the_keys_of_the_design_and_no_others(self, run: Run, world: Path) -> None:

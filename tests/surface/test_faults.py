@@ -123,7 +123,9 @@ with library._store._connections.write() as writer:
         adding.send_signal(signal.SIGINT)
         _, said = adding.communicate()
         if adding.returncode:  # it may have been done already
-            assert said == "stopped; everything stored so far is kept\n"
+            assert (
+                said == "stopped; everything stored so far is kept, run the same command to go on\n"
+            )
             assert adding.returncode == 130
         with trivium.open(library) as opened:
             assert opened.doctor() == []

@@ -7,9 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import trivium
+from trivium.embed.hashing import Hashing
 from trivium.types import LegState
 
 
@@ -253,3 +256,46 @@ def test_what_was_added_as_a_secret_does_not_become_public_by_adding_it_again(
         assert library.add(note).unchanged == (document.id,)
         library.add(note, scope="all")
         assert library.documents()[0].scope == "all"
+
+
+def test_a_library_without_a_single_word_can_be_searched(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "w.trivium", model="none") as library:
+        for text in ("???", "!!!", "…"):
+            library.add_text(text, title="-", id=text)
+        assert library.search("axe").hits == ()
+        assert len(library.documents()) == 3
+
+
+def test_after_a_rollback_the_vector_fits_the_text_and_the_title(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "w.trivium", model="hashing") as library:
+        library.add_text("one", title="Alpha", id="x", embed=False)
+        library.add_text("two", title="Zebra", id="x", embed=False)
+        library.rollback("x", 1)
+        library.embed()
+        wanted = Hashing().query("Zebra\none")
+        with library._store.view(trivium.Grant()) as view:
+            [(_, cosine)] = view.nearest(wanted, trivium.Filter(), 1, "chunk").scored
+        assert cosine == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("answer", [[float("nan")] * 64, [0.0] * 64, RuntimeError("out of order")])
+def test_a_model_that_fails_costs_only_its_own_road(tmp_path: Path, answer: object) -> None:
+    class Broken(Hashing):
+        def query(self, text: str) -> NDArray[np.float32]:
+            if isinstance(answer, Exception):
+                raise answer
+            return np.array(answer, np.float32)
+
+    with trivium.init(tmp_path / "w.trivium", model="hashing") as library:
+        library.add_text("An axe.", title="axe")
+        library._embedder = Broken()
+        result = library.search("axe")
+        assert [hit.title for hit in result] == ["axe"]
+        assert result.degraded or result.warnings
+
+
+def test_an_unknown_category_is_more_likely_a_slip(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "w.trivium", model="none") as library:
+        library.add_text("An axe.", title="axe", category="items")
+        result = library.search("axe", filter=trivium.Filter(category=("itmes",)))
+        assert result.warnings == ("no document has the category 'itmes'. Did you mean 'items'?",)

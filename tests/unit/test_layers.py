@@ -28,6 +28,8 @@ LAYERS = [
     },
     {"pipeline"},
     {"library"},
+    {"opening"},
+    {"evaluate"},
     {"cli"},
     {"__main__", "__init__"},
 ]

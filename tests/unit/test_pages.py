@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -133,3 +135,40 @@ def test_fifty_asked_gives_fifty_where_fifty_match(tmp_path: Path) -> None:
     with trivium.init(tmp_path / "t.trivium", model="none") as library:
         library.add(tmp_path)
         assert len(library.search("axe", limit=50)) == 50
+
+
+def test_browsing_by_pages_loses_no_document_whatever_the_ids(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "t.trivium", model="none") as library:
+        for id in ("a", "a-b", "a@2", "b"):
+            library.add_text("An axe.", title="axe", id=id, category="items")
+        found = pages(library, "", 1, filter=Filter(category=("items",)))
+        assert sorted(hit.id for page in found for hit in page) == ["a", "a-b", "a@2", "b"]
+
+
+def test_a_hidden_write_changes_no_byte_of_a_public_page(library: Library) -> None:
+    public = Grant(frozenset())
+    before = library.search("axe", limit=4, grant=public)
+    library.add_text("a hidden axe", title="secret", id="secret", scope="dm-only")
+    after = library.search("axe", limit=4, grant=public)
+    assert (after.next_cursor, after.hits) == (before.next_cursor, before.hits)
+    second = library.search("axe", limit=4, grant=public, cursor=before.next_cursor)
+    assert second.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(1, 1e400), (2, {"keyword": "5"}), (2, {"keyword": 10**18}), (2, []), (3, -1), (4, "x")],
+)
+def test_a_cursor_that_was_tampered_with_is_refused(
+    library: Library, place: int, value: object
+) -> None:
+    cursor = library.search("axe", limit=4, legs=["keyword"]).next_cursor
+    assert cursor is not None
+    values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    values[place] = value
+    forged = base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
+    if (place, value) == (2, {"keyword": "5"}):  # a number all the same
+        assert library.search("axe", limit=4, legs=["keyword"], cursor=forged).hits
+        return
+    with pytest.raises(InvalidValue, match="cursor"):
+        library.search("axe", limit=4, legs=["keyword"], cursor=forged)

@@ -24,7 +24,10 @@ def main() -> None:
         sys.exit(1)
     except SystemExit as stop:
         if stop.code == STOPPED:
-            print("stopped; everything stored so far is kept", file=sys.stderr)
+            print(
+                "stopped; everything stored so far is kept, run the same command to go on",
+                file=sys.stderr,
+            )
         if isinstance(stop.__context__, BrokenPipeError):  # the reader (head, less) has seen enough
             sys.exit(0)
         raise

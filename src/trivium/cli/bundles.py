@@ -29,7 +29,7 @@ def import_bundle(
     json: JsonOption = False,
 ) -> None:
     """Take an .omnidata bundle into a library; makes the library if there is none yet."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.progress import progress_bar
 
     folder = locate(library)
@@ -68,7 +68,7 @@ def export_bundle(
     json: JsonOption = False,
 ) -> None:
     """Write an .omnidata bundle: the active version of every document, with its vectors."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.progress import progress_bar
 
     flags = FilterFlags(scope=scope, source=source, category=category, kind=kind, tag=tag)
@@ -84,7 +84,7 @@ def export_bundle(
 
 def prepare(bundle: Path) -> None:
     """Bring the cached import of a bundle up to date, with progress where somebody watches."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.progress import progress_bar
 
     with progress_bar() as progress:

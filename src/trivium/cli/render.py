@@ -66,9 +66,10 @@ def show_result(result: Result, *, explain: bool) -> None:
 
 
 def _summary(result: Result) -> str:
-    shown, total = len(result.hits), result.total
+    counts = f"{len(result.hits)} of {result.total}"
+    if result.query.strip():
+        counts += f" · {result.matched} with a word of the query"
     legs = ", ".join(_leg(leg) for leg in result.legs)
-    counts = f"{shown} of {total} ({result.matched} hold a query word)"
     return f"{counts} · {legs} · {result.took_ms:.0f} ms"
 
 
@@ -85,7 +86,8 @@ def _hit(hit: Hit, best: float, explain: bool, full: bool) -> RenderableType:
     title = shown(hit.title, "bold")
     if hit.heading and hit.heading != hit.title:
         title.append_text(shown(f"  {hit.heading}", "not bold"))
-    title.append(f"  {hit.score:.4f}", style="green not bold")
+    if hit.parts:
+        title.append(f"  {hit.score:.4f}", style="green not bold")
     grid.add_row(Text(str(hit.rank), style="dim"), title)
     grid.add_row("", shown(_place(hit), "dim"))
     grid.add_row("", shown(hit.text) if full else _highlighted(hit))
@@ -151,14 +153,15 @@ def _parts(parts: tuple[Part, ...], best: float) -> RenderableType:
 def show_documents(documents: Iterable[Document]) -> None:
     """A line for each document; in a pipe it is never broken, so that `grep` finds it whole."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("#", "id", "title", "kind", "scope", "category", "source"):
-        table.add_column(name, overflow="fold")
-    for one in documents:
-        values = (one.id, one.title, one.kind, one.scope, one.category or "", one.uri)
-        table.add_row(str(one.number), *map(shown, values))
     out = console()
-    if not out.is_terminal:
+    names = ["number", "title", "kind", "scope", "category", "uri"]
+    if not out.is_terminal:  # there is room enough, and a program may want the id
         out.width = 10_000
+        names.insert(1, "id")
+    for name in names:
+        table.add_column({"number": "#", "uri": "source"}.get(name, name), overflow="fold")
+    for one in documents:
+        table.add_row(*(shown(str(getattr(one, name) or "")) for name in names))
     out.print(table)
 
 

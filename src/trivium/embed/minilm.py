@@ -148,6 +148,8 @@ def _tokenizer() -> Tokenizer:
 
 def _session() -> _Session:
     # By name, because the package has no types to check against.
+    # It would write a device id and report to its makers; nothing here speaks to a network.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     runtime: Any = import_module("onnxruntime")
     options = runtime.SessionOptions()
     # One thread for each run: several runs side by side use the cores better than several

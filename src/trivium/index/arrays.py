@@ -88,7 +88,9 @@ class MappedArrays(Mapping[str, Array]):
         return self._checked[name]
 
     def _check(self, name: str) -> Array:
-        entry = self._entries[name]
+        entry = self._entries.get(name)
+        if entry is None:
+            raise CacheDamaged(f"{self._name} has no '{name}'")
         dtype = np.dtype(entry["dtype"])
         count = int(np.prod(entry["shape"], dtype=np.int64))
         data = self._data[entry["offset"] : entry["offset"] + count * dtype.itemsize]

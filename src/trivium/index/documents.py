@@ -119,10 +119,11 @@ class DocumentTable:
         """The documents whose scope is one of these."""
         return self._any_of("scope", tuple(scopes))
 
-    def scopes(self, chosen: Mask) -> set[str]:
-        """The scopes that the chosen documents have."""
+    def values_of(self, name: str, chosen: Mask) -> set[str]:
+        """The values of a coded column that the chosen documents have."""
         values = Strings.of(self._arrays, "value")
-        return {values[code] for code in np.unique(self._arrays["document.scope"][chosen])}
+        codes = np.unique(self._arrays[f"document.{name}"][chosen])
+        return {values[code] for code in codes if code}
 
     def matching(self, filter: Filter) -> Mask:
         """The documents that meet all document-level conditions of the filter."""
@@ -147,7 +148,7 @@ class DocumentTable:
 
     def _codes_of(self, values: Sequence[str]) -> NDArray[np.int32]:
         known = self._values
-        return np.array([known[value] for value in values if value in known], np.int32)
+        return np.array([known[value] for value in values if value and value in known], np.int32)
 
     def _any_of(self, name: str, wanted: Sequence[str]) -> Mask:
         codes = self._codes_of(wanted)

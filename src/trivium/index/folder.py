@@ -22,7 +22,7 @@ from trivium.index.matrix import Block, merge_blocks
 from trivium.index.segment import Segment, merge
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
-FORMAT = 1
+FORMAT = 2
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
 GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
 
@@ -95,14 +95,14 @@ class CacheFolder:
         (self._path / "manifest.json").unlink(missing_ok=True)
 
     def _written_segment(self, living: LivingSegment) -> LivingSegment:
-        if living.file:
-            return living
+        if living.file and (self._path / living.file).exists():
+            return living  # otherwise another process has merged it away meanwhile
         name = self._new_name("words")
         write_arrays(self._path / name, living.segment.arrays)
         return LivingSegment(Segment(MappedArrays(self._path / name)), living.alive, name)
 
     def _written_block(self, living: LivingBlock) -> LivingBlock:
-        if living.file:
+        if living.file and (self._path / living.file).exists():
             return living
         name = self._new_name("vectors")
         arrays: dict[str, Array] = {

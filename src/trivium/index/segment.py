@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
@@ -44,6 +45,12 @@ class Row:
     @property
     def id(self) -> str:
         return chunk_id(self.document.id, self.version, self.ordinal)
+
+    @property
+    def hash(self) -> int:
+        """Changes with everything that is searched; the store's own numbers have no part in it."""
+        said = "\x1f".join((self.id, *self.columns)).encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(said, digest_size=8).digest(), "little")
 
 
 class Segment:
@@ -121,9 +128,11 @@ class Segment:
 
     def term(self, text: str) -> int:
         """The number of a term, or -1; looked up once."""
-        known = self._terms.get(text)
-        if known is None:
-            known = self._terms[text] = self.terms.find(text)
+        known = self._terms.get(text, -1)
+        if known < 0:
+            known = self.terms.find(text)
+            if known >= 0:  # what is not there could be anything: remembering it would have no end
+                self._terms[text] = known
         return known
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -179,6 +188,7 @@ def build(rows: Sequence[Row]) -> Segment:
         "row.document": np.array([places[row.document.id] for row in rows], np.int32),
         "row.version": np.array([row.version for row in rows], np.int32),
         "row.ordinal": np.array([row.ordinal for row in rows], np.int32),
+        "row.hash": np.array([row.hash for row in rows], np.uint64),
         "row.subject": iris.encode([row.subject for row in rows]),
         "row.predicate": iris.encode([row.predicate for row in rows]),
         "row.graph": iris.encode([row.graph for row in rows]),
@@ -209,7 +219,7 @@ def merge(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> Se
         kept_documents.append((segment.documents, used.astype(np.int64)))
         columns["row.document"].append(local.astype(np.int32) + np.int32(document_base))
         document_base += len(used)
-        for name in ("row.number", "row.version", "row.ordinal"):
+        for name in ("row.number", "row.version", "row.ordinal", "row.hash"):
             columns[name].append(segment.arrays[name][rows])
         for name in ("row.subject", "row.predicate", "row.graph"):
             columns[name].append(iri_codes[segment.arrays[name][rows]])
@@ -235,6 +245,7 @@ _ROW_COLUMNS = (
     "row.document",
     "row.version",
     "row.ordinal",
+    "row.hash",
     "row.subject",
     "row.predicate",
     "row.graph",
@@ -289,7 +300,7 @@ def _drop_unused(
     used = np.bincount(stream[stream != GAP], minlength=len(vocabulary)) > 0
     remap = np.cumsum(used, dtype=np.int32) - 1
     kept = [word for word, use in zip(vocabulary, used.tolist(), strict=True) if use]
-    return kept, np.where(stream == GAP, np.int32(GAP), remap[stream]).astype(np.int32)
+    return kept, np.append(remap, np.int32(GAP))[stream]  # stream[GAP] reads the last entry
 
 
 def _assemble(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +138,7 @@ class Seen:
         return Found(chosen, len(chosen) == total, total, 1.0, missing)
 
     def browse(self, allowed: Sequence[Mask], unit: Unit, depth: int) -> Found:
-        """One chunk of each of the first `depth` units in the order of their ids, score 0."""
+        """The first chunk of each of the first `depth` units, in the order of ids, score 0."""
         firsts: dict[str, str] = {}
         for living, mask in zip(self.snapshot.segments, allowed, strict=True):
             rows = np.flatnonzero(mask)
@@ -145,8 +146,8 @@ class Seen:
             for name, chunk in zip(names, living.segment.ids(rows), strict=True):
                 if name not in firsts or chunk < firsts[name]:
                     firsts[name] = chunk
-        ordered = sorted(firsts.items())
-        scored = tuple((chunk, 0.0) for _, chunk in ordered[:depth])
+        ordered = sorted(firsts.values())  # as a ranking breaks ties: by the ids of chunks
+        scored = tuple((chunk, 0.0) for chunk in ordered[:depth])
         return Found(scored, len(ordered) <= depth, len(ordered))
 
     def _named(
@@ -186,12 +187,22 @@ class Seen:
             for subject, document in zip(subjects, documents, strict=True)
         ]
 
-    def scopes(self) -> frozenset[str]:
+    @cached_property
+    def stamp(self) -> int:
+        """A number that changes when what is visible changes, and only then."""
+        hashes = (
+            living.segment.arrays["row.hash"][visible].sum(dtype=np.uint64)
+            for living, visible in zip(self.snapshot.segments, self.visible, strict=True)
+        )
+        return sum(int(one) for one in hashes) % (1 << 53)
+
+    def values(self, name: str) -> frozenset[str]:
+        """The values of a coded field that visible documents have."""
         names: set[str] = set()
         for living, visible in zip(self.snapshot.segments, self.visible, strict=True):
             documents = np.zeros(len(living.segment.documents), bool)
             documents[living.segment.document[visible]] = True
-            names |= living.segment.documents.scopes(documents)
+            names |= living.segment.documents.values_of(name, documents)
         return frozenset(names)
 
     def _count_units(self, rows: Sequence[NDArray[np.int64]], unit: Unit) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -85,10 +86,18 @@ def whole(document: Document, text: str, settings: IndexSettings) -> Draft:
     return with_hashes(Draft(document, passages, ("",), text, "whole/1"), settings)
 
 
+def of_stored(document: Document, chunks: Sequence[Chunk], settings: IndexSettings) -> Draft:
+    """What an `amend` needs of a stored document: its embedding inputs as they are today."""
+    passages = tuple(Passage(chunk.text, chunk.heading) for chunk in chunks)
+    return with_hashes(Draft(document, passages, ("",) * len(passages)), settings)
+
+
 def with_hashes(draft: Draft, settings: IndexSettings) -> Draft:
     """The draft with the hash of each passage's embedding input."""
     hashes = [
         embedding_hash(embedding_input(settings.template, draft.document, passage))
+        if passage.text.strip()
+        else ""  # a title alone has no meaning worth a vector
         for passage in draft.passages
     ]
     return replace(draft, embedding_hashes=tuple(hashes))

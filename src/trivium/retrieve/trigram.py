@@ -29,6 +29,7 @@ COMPLETION_EDITS = 2.0  # the price of taking "invis" for "invisible"
 COMPLETION_LENGTH = 4  # shorter beginnings fit too many words
 PART_TOGETHER, PART_APART = 2, 3  # letters of a part that stands next to its other half, or not
 PHRASE_SHARE = 0.2  # what words side by side add to the score of the words themselves
+LONGEST_WORD = 40  # letters; what is longer was not typed as a word
 MOST_WORDS = 32  # of a query; a page that was pasted in has no typos worth the time
 
 Reading = dict[tuple[str, ...], float]
@@ -115,7 +116,7 @@ class _Speller:
         """
         if self._knows(word):
             return [{(stem(word),): 1.0}]
-        if len(word) < 3 or any(sign.isdigit() for sign in word):
+        if not 3 <= len(word) <= LONGEST_WORD or any(sign.isdigit() for sign in word):
             return []
         alike = self._alike(word)
         if _within(alike, word, edits=1):
@@ -139,7 +140,7 @@ class _Speller:
     def read_joined(self, first: str, second: str) -> Reading:
         """Two neighbours as one word of the library, if it has that word."""
         joined = first + second
-        if any(sign.isdigit() for sign in joined):
+        if len(joined) > LONGEST_WORD or any(sign.isdigit() for sign in joined):
             return {}
         if self._knows(joined):
             return {(stem(joined),): 1.0}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trivium.errors import ModelError
 from trivium.protocols import Embedder, VectorSearch, View
 from trivium.types import Filter, Leg, LegState, Unit
+from trivium.vectors import unit as to_unit
 
 
 def search(
@@ -25,10 +25,14 @@ def search(
         )
         return Leg("vector", LegState.FAILED, note=note)
     try:
-        vector = embedder.query(query)
+        vector = to_unit(embedder.query(query))
+        if not vector.any():
+            return Leg("vector", LegState.EMPTY, note="the model sees no meaning in this query")
         found = view.nearest(vector, filter, depth, unit)
-    except ModelError as error:
-        return Leg("vector", LegState.FAILED, note=str(error))
+    # A model is somebody else's code, on somebody else's server perhaps: whatever it does, words
+    # must still be searched, and the answer must say what is missing.
+    except Exception as error:
+        return Leg("vector", LegState.FAILED, note=str(error) or type(error).__name__)
     return Leg(
         "vector",
         LegState.OK if found.scored else LegState.EMPTY,

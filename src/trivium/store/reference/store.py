@@ -25,6 +25,7 @@ from trivium.types import (
     Version,
     chunk_id,
     document_of,
+    owner_of,
 )
 from trivium.vectors import Floats32
 from trivium.vectors import unit as to_unit
@@ -121,13 +122,15 @@ class ReferenceStore:
         self._generation += 1
 
     def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
-        found = {}
+        found: dict[str, Document] = {}
         for name in names:
             for shelf in self._shelves.values():
                 one = shelf.document
-                called = (one.id, one.uri, f"#{one.number}")
-                if (name in called or document_of(name) == one.id) and grant.allows(one.scope):
-                    found[name] = one
+                called = (one.id, one.uri, f"#{one.number}", str(one.number))
+                if (name in called or owner_of(name) == one.id) and grant.allows(one.scope):
+                    found.setdefault(name, one)
+                    if name in (one.id, one.uri):  # a number is meant only if nothing is so called
+                        found[name] = one
         return found
 
     def documents(self, filter: Filter, grant: Grant, limit: int | None = None) -> list[Document]:
@@ -237,7 +240,7 @@ class ReferenceStore:
             for record in records
             if (record.chunk.embedding_hash, model) in self._vectors
         }
-        return ReferenceView(self._generation, model, records, vectors, types, self._record)
+        return ReferenceView(model, records, vectors, types, self._record)
 
     def status(self) -> dict[str, Any]:
         shelves = self._shelves.values()

@@ -14,17 +14,8 @@ from trivium.errors import ModelMismatch
 from trivium.protocols import Found, Similar
 from trivium.stemmer import stem
 from trivium.store.reference.matching import count, matches, terms_of, text_of, unit_of
-from trivium.text import similarity, trigrams, words
-from trivium.types import (
-    COLUMNS,
-    Bm25,
-    Clause,
-    Filter,
-    Phrase,
-    Record,
-    Unit,
-    WordQuery,
-)
+from trivium.text import content_hash, similarity, trigrams, words
+from trivium.types import COLUMNS, Bm25, Clause, Document, Filter, Phrase, Record, Unit, WordQuery
 from trivium.vectors import Floats32, cosines
 from trivium.vectors import unit as to_unit
 
@@ -33,7 +24,6 @@ from trivium.vectors import unit as to_unit
 class ReferenceView:
     """The active chunks within a grant; each search looks at all of them."""
 
-    generation: int
     model: str
     visible: list[Record]
     vectors: dict[str, Floats32]
@@ -46,6 +36,17 @@ class ReferenceView:
 
     def __exit__(self, *exception: object) -> None:
         """Nothing is held open."""
+
+    @property
+    def stamp(self) -> int:
+        said = sorted(
+            (r.chunk.id, *(text_of(r, column) for column in COLUMNS)) for r in self.visible
+        )
+        return int(content_hash(repr(said))[:12], 16)
+
+    def documents(self, chunks: Sequence[str]) -> list[Document]:
+        found = self.records(chunks)
+        return [found[chunk].document for chunk in chunks]
 
     def records(self, chunks: Sequence[str]) -> dict[str, Record]:
         allowed = {record.document.id for record in self.visible}
@@ -61,11 +62,12 @@ class ReferenceView:
         for record in self._allowed(filter):
             name = unit_of(record, unit)
             firsts[name] = min(firsts.get(name, record.chunk.id), record.chunk.id)
-        scored = [(firsts[name], 0.0) for name in sorted(firsts)]
+        scored = [(chunk, 0.0) for chunk in sorted(firsts.values())]
         return Found(tuple(scored[:depth]), len(scored) <= depth, len(scored))
 
-    def scopes(self) -> frozenset[str]:
-        return frozenset(record.document.scope for record in self.visible)
+    def values(self, name: str) -> frozenset[str]:
+        found = (getattr(record.document, name) for record in self.visible)
+        return frozenset(value for value in found if value)
 
     def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
         columns = [name for name in COLUMNS if bm25.weights.get(name, 0.0) > 0]

@@ -40,6 +40,10 @@ LOG_LIMIT = 200_000
 EMPTY = Snapshot(0)
 
 
+class Overtaken(Exception):
+    """The index has been brought further than the state that a transaction sees."""
+
+
 class DerivedIndex:
     """The current snapshot of one library, shared by all threads of the process."""
 
@@ -53,15 +57,20 @@ class DerivedIndex:
         self.rebuilt = False
         """Whether what is on disk was found missing or damaged and is still to be replaced."""
 
-    def current(self, connection: sqlite3.Connection) -> Snapshot:
-        """The snapshot of the state that this connection's transaction sees."""
+    def current(self, connection: sqlite3.Connection, *, going_back: bool = False) -> Snapshot:
+        """The snapshot of the state that this connection's transaction sees.
+
+        `Overtaken` if there is a newer one already, unless the caller insists on `going_back`.
+        """
         (generation,) = connection.execute(statements()["generation"]).fetchone()
         snapshot = self._snapshot
         if snapshot and snapshot.generation == generation:
             return snapshot
         with self._lock:
             start = self._snapshot
-            if start is None or start.generation > generation:
+            if start and start.generation > generation and not going_back:
+                raise Overtaken
+            if start is None or not _floor(connection) <= start.generation <= generation:
                 start = self._load(connection, generation)
             if start.generation < _floor(connection):
                 start = EMPTY
@@ -95,16 +104,17 @@ class DerivedIndex:
 
     def rebuild(self, connection: sqlite3.Connection, reason: str, damaged: Snapshot) -> Snapshot:
         """A snapshot made from the record alone, in place of a damaged one; said once."""
+        (generation,) = connection.execute(statements()["generation"]).fetchone()
         with self._lock:
-            if self._snapshot is not None and self._snapshot is not damaged:
-                return self._snapshot  # another leg met the same damage first
+            now = self._snapshot
+            if now is not None and now is not damaged and now.generation == generation:
+                return now  # another leg met the same damage first
             self.rebuilt = True
             self._warn(f"the search cache was damaged ({reason}) and has been rebuilt")
             self._saved = 0
             if self._writable:
                 with suppress(OSError):
                     self._cache.clear()
-            (generation,) = connection.execute(statements()["generation"]).fetchone()
             self._snapshot = _catch_up(connection, EMPTY, generation)
             return self._snapshot
 

@@ -24,7 +24,7 @@ from trivium.errors import (
 )
 from trivium.protocols import Model
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate, statements
-from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex
+from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.inspect import check, status
 from trivium.store.sqlite.rows import (
     chunk_of_row,
@@ -50,6 +50,7 @@ from trivium.types import (
     Record,
     Version,
     document_of,
+    owner_of,
 )
 from trivium.vectors import Floats32, pack, unit, unpack
 
@@ -204,12 +205,12 @@ class SqliteStore:
         return SqliteView(self._connections, self._derived, grant, as_of)
 
     def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
-        numbers = {name: int(name[1:]) for name in names if _is_number(name)}
+        numbers = {name: int(name.removeprefix("#")) for name in names if _is_number(name)}
         with in_our_words(self._connections.path):
             reader = self._connections.reader()
             rows = [
                 *select_json(reader, "documents_by_id", names),
-                *select_json(reader, "documents_by_id", [document_of(name) for name in names]),
+                *select_json(reader, "documents_by_id", [owner_of(name) for name in names]),
                 *select_json(reader, "documents_by_uri", names),
                 *select_json(reader, "documents_by_number", list(numbers.values())),
             ]
@@ -221,7 +222,7 @@ class SqliteStore:
             known[document.id] = document
         found = {}
         for name in names:
-            keys = (name, numbers.get(name, -1), document_of(name) or -1)
+            keys = (name, numbers.get(name, -1), owner_of(name) or -1)
             match = next((known[key] for key in keys if key in known), None)
             if match:
                 found[name] = match
@@ -360,6 +361,8 @@ class SqliteStore:
             reader.execute("BEGIN")
             try:
                 self._derived.save(reader)
+            except Overtaken:
+                pass  # another thread is further, and will save what it has
             finally:
                 reader.execute("COMMIT")
         self._trim_log()
@@ -380,4 +383,5 @@ class SqliteStore:
 
 
 def _is_number(name: str) -> bool:
-    return name.startswith("#") and name[1:].isdecimal() and len(name) < 19
+    digits = name.removeprefix("#")
+    return digits.isascii() and digits.isdecimal() and len(digits) < 18

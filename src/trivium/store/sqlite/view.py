@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -20,9 +21,20 @@ from trivium.index.documents import Mask
 from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Similar
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
-from trivium.store.sqlite.derived import DerivedIndex, snapshot_as_of
+from trivium.store.sqlite.derived import DerivedIndex, Overtaken, snapshot_as_of
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
-from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Record, Unit, WordQuery, document_of
+from trivium.types import (
+    COLUMNS,
+    Bm25,
+    Document,
+    Filter,
+    Grant,
+    Phrase,
+    Record,
+    Unit,
+    WordQuery,
+    document_of,
+)
 from trivium.vectors import unit as to_unit
 
 Answer = TypeVar("Answer")
@@ -45,13 +57,14 @@ class SqliteView:
         self._derived = derived
         self._grant = grant
         self._masks: dict[Filter, list[Mask]] = {}
+        self._lock = threading.RLock()
         with in_our_words(self._path):
             self._outermost = not self._connection.in_transaction
             if self._outermost:
                 self._connection.execute("BEGIN")
             try:
                 if as_of is None:
-                    snapshot = derived.current(self._connection)
+                    snapshot = self._current()
                     self._seen = self._through_grant(snapshot)
                 else:
                     self._seen = snapshot_as_of(self._connection, as_of).seen_by(grant)
@@ -69,8 +82,8 @@ class SqliteView:
                 self._connection.execute("ROLLBACK")  # nothing was written
 
     @property
-    def generation(self) -> int:
-        return self._seen.snapshot.generation
+    def stamp(self) -> int:
+        return self._repairing(lambda: self._seen.stamp)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -113,8 +126,8 @@ class SqliteView:
     def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
         return self._repairing(lambda: self._seen.browse(self._allowed(filter), unit, depth))
 
-    def scopes(self) -> frozenset[str]:
-        return self._repairing(self._seen.scopes)
+    def values(self, name: str) -> frozenset[str]:
+        return self._repairing(lambda: self._seen.values(name))
 
     def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
         if unit == "chunk":
@@ -143,16 +156,42 @@ class SqliteView:
             if self._grant.allows(documents[chunk.document].scope)
         }
 
+    def documents(self, chunks: Sequence[str]) -> list[Document]:
+        names = [document_of(chunk) for chunk in chunks]
+        with in_our_words(self._path):
+            wanted = json.dumps(sorted(set(names)))
+            rows = self._connection.execute(statements()["documents_by_id"], (wanted,))
+            known = {row["id"]: document_of_row(row) for row in rows}
+        return [known[name] for name in names]
+
     def _allowed(self, filter: Filter) -> list[Mask]:
-        if filter not in self._masks:
-            self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
-        return self._masks[filter]
+        """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
+        with self._lock:
+            if filter not in self._masks:
+                self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
+            return self._masks[filter]
 
     def _subjects_of_types(self, types: tuple[str, ...]) -> frozenset[str]:
         rows = self._connection.execute(
             statements()["subjects_of_types"], (json.dumps(list(types)),)
         )
         return frozenset(row["subject"] for row in rows if self._grant.allows(row["scope"]))
+
+    def _current(self) -> Snapshot:
+        """The snapshot of what this transaction sees; of a newer one if it has just begun.
+
+        Another thread may have brought the index further than the state that was read first. To
+        go back would mean to build everything anew; nothing was given out yet, so go forward.
+        """
+        for _ in range(20):
+            try:
+                return self._derived.current(self._connection)
+            except Overtaken:
+                if not self._outermost:
+                    break
+                self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN")
+        return self._derived.current(self._connection, going_back=True)
 
     def _through_grant(self, snapshot: Snapshot) -> Seen:
         try:

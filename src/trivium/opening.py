@@ -1,0 +1,90 @@
+"""Libraries: made, opened, and examined where they are too damaged to be opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.config import IndexSettings, library_toml, load_profile
+from trivium.embed import embedder as model_named
+from trivium.errors import InvalidValue, LibraryCorrupt, LibraryExists, LibraryReadOnly
+from trivium.library import NO_MODEL, Library
+from trivium.protocols import Progress, silent
+from trivium.store.sqlite import SqliteStore, examine_record
+
+if TYPE_CHECKING:
+    from trivium.store.omnidata import ImportReport
+
+BUNDLE = ".omnidata"
+_LEFT = {"library.toml"}  # all that an `init` which was killed leaves behind
+
+
+def init(path: str | Path, *, profile: str = "default", model: str | None = None) -> Library:
+    """Make an empty library at `path`, frozen to the profile's `[index]` settings."""
+    settings = load_profile(profile).index
+    return _made(Path(path), profile, replace(settings, model=model or settings.model))
+
+
+def _made(folder: Path, profile: str, settings: IndexSettings) -> Library:
+    if folder.suffix == BUNDLE:
+        raise InvalidValue(f"{folder} is a bundle's name; name a library {folder.stem}.trivium")
+    if (folder / "index.db").exists():
+        raise LibraryExists(f"there is a library at {folder} already; choose another path")
+    if folder.exists() and (not folder.is_dir() or {f.name for f in folder.iterdir()} - _LEFT):
+        raise LibraryExists(f"{folder} is not an empty folder; choose another path")
+    if settings.model != NO_MODEL:
+        model_named(settings.model)  # an unknown name fails before anything is written
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "library.toml").write_text(library_toml(profile, settings), encoding="utf-8")
+    except OSError as error:
+        raise LibraryReadOnly(f"{folder} cannot be made: {error.strerror}") from error
+    SqliteStore(folder, create=True).close()
+    return Library(folder)
+
+
+def open(path: str | Path, *, create: bool = False, progress: Progress = silent) -> Library:
+    """Open the library at `path`; with `create` make it first where there is none.
+
+    A bundle (`NAME.omnidata`) is opened for reading, by way of an import in the cache folder.
+    """
+    folder = Path(path)
+    if folder.suffix == BUNDLE:
+        from trivium.store.omnidata import cached
+
+        made = cached(folder, lambda copy: from_bundle(folder, copy, progress=progress))
+        return Library(made, bundle=folder)
+    if create and not (folder / "index.db").exists():
+        return init(folder)
+    return Library(folder)
+
+
+def from_bundle(
+    bundle: str | Path,
+    path: str | Path,
+    *,
+    profile: str = "omnidata",
+    model: str | None = None,
+    progress: Progress = silent,
+) -> ImportReport:
+    """Make a library at `path` of a bundle; a bundle with a fault in it makes none.
+
+    Its model is that of the bundle's vectors where it is at hand, and `none` where it is not.
+    """
+    from trivium.store.omnidata import Bundle
+
+    with Bundle(Path(bundle), progress) as source:
+        settings = source.settings(load_profile(profile).index, model, model_named)
+        with _made(Path(path), profile, settings) as library:
+            return library.import_bundle(source, progress=progress)
+
+
+def examine(path: str | Path) -> list[str]:
+    """What is wrong with the library at `path`, also where it is too damaged to be opened."""
+    folder = Path(path)
+    try:
+        with open(folder) as library:
+            return library.doctor()
+    except LibraryCorrupt:
+        return examine_record(folder / "index.db")
