@@ -196,8 +196,8 @@ def _slips(view: View, filter: Filter) -> list[str]:
     """Values of a filter that no document has: more likely a slip than a wish to find nothing."""
     slips = []
     for name in ("category", "kind", "type", "domain", "severity"):
+        known = view.values(name) if getattr(filter, name) else frozenset()
         for value in getattr(filter, name):
-            known = view.values(name)
             if value not in known and value != "memory":
                 slips.append(f"no document has the {name} '{value}'.{nearest(value, known)}")
     return slips
