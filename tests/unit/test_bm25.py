@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.index.bm25 import Part, column_weights, score, statistics
-from trivium.index.segment import Row, build, merge
+from trivium.index.building import Row, build, merge
 from trivium.text import bigrams, terms
 from trivium.types import COLUMNS, Bm25, Clause, Document, Phrase, WordQuery
 

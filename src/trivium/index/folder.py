@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from trivium.index.arrays import Array, CacheDamaged, MappedArrays, write_arrays
+from trivium.index.building import merge
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, merge_blocks
-from trivium.index.segment import Segment, merge
+from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
 FORMAT = 2

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from trivium.clock import format_time
 from trivium.index.arrays import CacheDamaged
+from trivium.index.building import Row, build
 from trivium.index.documents import Mask
 from trivium.index.folder import CacheFolder, compact_blocks, compact_segments
 from trivium.index.matrix import Block
-from trivium.index.segment import Row, Segment, build
+from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 from trivium.store.sqlite.connection import statements
 from trivium.store.sqlite.rows import document_of_row, index_row

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from trivium.clock import format_time, parse_time
-from trivium.index.segment import Row
+from trivium.index.building import Row
 from trivium.text import bigrams
 from trivium.types import Chunk, Document, Passage, chunk_id
 
