@@ -96,6 +96,7 @@ class TestFilling:
             "unchanged": ["clock-01", "tie-02"],
             "skipped": [],
             "errors": [],
+            "notes": [],
             "waiting": 0,
             "model_problem": "",
         }

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from trivium.cli.bundles import export_bundle, import_bundle
+from trivium.cli.evaluate import evaluate
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
 from trivium.errors import InvalidValue
 
@@ -44,7 +45,7 @@ def init(
     json: JsonOption = False,
 ) -> None:
     """Make an empty library."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.options import default_library
     from trivium.cli.reports import show_done
 
@@ -67,13 +68,16 @@ def add(
     reprocess: Annotated[
         bool, typer.Option("--reprocess", help="Make a new version even if nothing changed.")
     ] = False,
+    extractor: Annotated[
+        Literal["local", "azure"], typer.Option(help="Who reads PDF and Office files.")
+    ] = "local",
     embed: Annotated[
         bool, typer.Option("--embed/--no-embed", help="Embed at once, or later.")
     ] = True,
     json: JsonOption = False,
 ) -> None:
     """Take in files and folders; makes your own library if there is none yet."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.options import default_library
     from trivium.cli.progress import progress_bar
 
@@ -86,6 +90,7 @@ def add(
             category=category,
             tags=tag or (),
             reprocess=reprocess,
+            extractor=extractor,
             embed=embed,
             progress=progress,
         )
@@ -99,7 +104,7 @@ def add(
 @app.command()
 def embed(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Embed what still waits for its vector."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.progress import progress_bar
     from trivium.cli.reports import show_done
 
@@ -153,7 +158,7 @@ def search(
     json: JsonOption = False,
 ) -> None:
     """Search by meaning, words and spelling."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.config import load_profile
 
     for setting in settings or ():
@@ -194,7 +199,7 @@ def get(
     json: JsonOption = False,
 ) -> None:
     """Show documents or chunks whole."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
 
     with libraries.open(locate(library)) as opened:
         readings = opened.get(*names)
@@ -220,7 +225,7 @@ def list_documents(
     json: JsonOption = False,
 ) -> None:
     """List documents."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
 
     if limit is not None and limit < 1:
         raise InvalidValue(f"{limit} documents cannot be listed; choose a number from 1 on")
@@ -244,7 +249,7 @@ def versions(
     json: JsonOption = False,
 ) -> None:
     """List the versions of a document."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.reports import show_versions
 
     with libraries.open(locate(library)) as opened:
@@ -259,7 +264,7 @@ def rollback(
     json: JsonOption = False,
 ) -> None:
     """Make an earlier version of a document the active one."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.reports import show_done
 
     with libraries.open(locate(library)) as opened:
@@ -275,7 +280,7 @@ def remove(
     json: JsonOption = False,
 ) -> None:
     """Remove documents with all their versions."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.reports import show_done
 
     with libraries.open(locate(library)) as opened:
@@ -289,7 +294,7 @@ def remove(
 @app.command()
 def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Show what the library holds and what waits."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
 
     with libraries.open(locate(library)) as opened:
         data = opened.status()
@@ -331,7 +336,7 @@ def check_profile(
     library: LibraryOption = None,
 ) -> None:
     """Check that a profile is right and, with -L, that the library can serve it."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.config import load_profile
 
     profile = load_profile(name, settings or ())
@@ -344,7 +349,7 @@ def check_profile(
 @app.command()
 def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Check the library's files and say what is wrong."""
-    from trivium import library as libraries
+    from trivium import opening as libraries
     from trivium.cli.reports import show_problems
 
     folder = locate(library)
@@ -354,6 +359,7 @@ def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+app.command("eval")(evaluate)
 app.command("import")(import_bundle)
 app.command("export")(export_bundle)
 

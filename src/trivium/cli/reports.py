@@ -29,11 +29,14 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
             "unchanged": list(report.unchanged),
             "skipped": list(report.skipped),
             "errors": [{"name": name, "message": text} for name, text in report.errors],
+            "notes": [{"name": name, "message": text} for name, text in report.notes],
             "waiting": report.waiting,
             "model_problem": report.model_problem,
         }
         typer.echo(to_text(data))
         return
+    for name, message in report.notes[:MOST_ERRORS]:
+        typer.echo(f"  {name}: {message}", err=True)
     for name, message in report.errors[:MOST_ERRORS]:
         shown = message if name in message else f"{name}: {message}"
         typer.echo(f"! {shown}", err=True)
@@ -72,7 +75,8 @@ def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:
     for one in versions:
         mark = "*" if one.active else " "
         made = one.made.strftime("%Y-%m-%d %H:%M")
-        typer.echo(f"{mark} {one.version:>3}  {made}  {one.chunks:>4} chunks  {one.pipeline}")
+        chunks = f"{one.chunks:>4} chunk{'s' if one.chunks != 1 else ' '}"
+        typer.echo(f"{mark} {one.version:>3}  {made}  {chunks}  {one.pipeline}")
 
 
 def show_profiles(profiles: Sequence[Profile], *, as_json: bool) -> None:

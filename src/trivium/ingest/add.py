@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, count
@@ -12,8 +12,6 @@ from typing import Any, Protocol
 
 from trivium.config import IndexSettings
 from trivium.errors import SourceError, TriviumError
-from trivium.ingest import markdown, plain
-from trivium.ingest.blocks import Extraction
 from trivium.ingest.draft import (
     Given,
     of_entry,
@@ -24,19 +22,15 @@ from trivium.ingest.draft import (
     with_fields,
 )
 from trivium.ingest.entries import read_entries
+from trivium.ingest.extract import Reader, refuse_large
 from trivium.ingest.fields import Fields
-from trivium.ingest.files import NotASource, extractor_for, walk
+from trivium.ingest.files import NotASource, walk
 from trivium.protocols import Progress, Store
 from trivium.text import content_hash
 from trivium.types import OWNER, Document, Draft
 
 BATCH = 64
 """Documents per transaction: few enough to lose little on Ctrl-C, enough to write fast."""
-
-EXTRACTORS: Mapping[str, Callable[[bytes, str], Extraction]] = {
-    "markdown": markdown.extract,
-    "plain": plain.extract,
-}
 
 
 class IngestStore(Store, Protocol):
@@ -49,7 +43,10 @@ class IngestStore(Store, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """What an `add` did. `errors` are (name, message); `waiting` counts texts without a vector."""
+    """What an `add` did; `waiting` counts texts without a vector.
+
+    `errors` and `notes` are (name, message): what was not taken in, and what was but for a part.
+    """
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -58,6 +55,7 @@ class AddReport:
     skipped: tuple[str, ...] = ()
     waiting: int = 0
     model_problem: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -70,6 +68,8 @@ class Adding:
     now: datetime
     reprocess: bool
     progress: Progress
+    extractor: str = "local"
+    _reader: Reader = field(init=False)
     _batch: list[Draft] = field(default_factory=list)
     _seen: int = 0
     _total: int | None = None
@@ -78,6 +78,10 @@ class Adding:
     _unchanged: list[str] = field(default_factory=list)
     _skipped: list[str] = field(default_factory=list)
     _errors: list[tuple[str, str]] = field(default_factory=list)
+    _notes: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._reader = Reader(self.extractor)
 
     def path(self, path: Path) -> None:
         """A file, or a folder with all it holds."""
@@ -102,7 +106,9 @@ class Adding:
             self._file(file, roots, asked_for=False)
 
     def text(self, text: str, title: str, id: str) -> None:
-        clean = text.encode("utf-8", "replace").decode()
+        clean, title, id = (
+            given.encode("utf-8", "replace").decode() for given in (text, title, id)
+        )
         document = Document(
             id=id,
             uri=f"text:{id}",
@@ -122,6 +128,7 @@ class Adding:
             self._draft(draft)
 
     def finish(self) -> AddReport:
+        self._reader.close()
         self._flush()
         return AddReport(
             tuple(self._added),
@@ -129,6 +136,7 @@ class Adding:
             tuple(self._unchanged),
             tuple(self._errors),
             tuple(self._skipped),
+            notes=tuple(self._notes),
         )
 
     def _file(self, path: Path, roots: Mapping[str, Path], *, asked_for: bool) -> None:
@@ -154,13 +162,12 @@ class Adding:
 
     def _read(self, path: Path, roots: Mapping[str, Path]) -> list[Draft]:
         if path.suffix.lower() == ".json":
+            refuse_large(path.stat().st_size)
             return self._entries(path.read_bytes(), str(path))
-        name = extractor_for(path)
-        if name is None:
-            kind = path.suffix or "a file without an ending"
-            raise NotASource(f"{kind} is not a format that can be read; convert it to text first")
+        self._reader.check(path.name, path.stat().st_size)
         data = path.read_bytes()
-        extraction = EXTRACTORS[name](data, str(path))
+        extraction = self._reader(data, str(path))
+        self._notes += [(str(path), note) for note in extraction.notes]
         uri = _uri(path.parent.resolve() / path.name, roots)
         return [of_extraction(extraction, path, uri, data, self.given, self.settings)]
 

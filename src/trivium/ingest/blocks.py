@@ -31,7 +31,8 @@ class Extraction:
 
     `title` is None when the source does not name itself (the caller takes the file's name),
     `fields` is what the source says about itself, unchecked, and `extractor` names the code and
-    its version: it is part of the pipeline fingerprint.
+    its version: it is part of the pipeline fingerprint. `notes` are sentences for the person who
+    adds the file: what could not be read of it, what it really is.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Extraction:
     fields: Mapping[str, Any] = field(default_factory=dict)
     media_type: str = "text/plain"
     extractor: str = "plain/1"
+    notes: tuple[str, ...] = ()
 
 
 _LONGEST_TITLE = 300  # a heading path is a label; markup is looked for in no more than this

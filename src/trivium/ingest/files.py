@@ -17,8 +17,37 @@ SUFFIXES: dict[str, str] = {
     ".txt": "plain",
     ".text": "plain",
     ".rst": "plain",
+    ".htm": "html",
+    ".html": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".docm": "docx",
+    ".pptx": "pptx",
+    ".pptm": "pptx",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".epub": "epub",
+    ".rtf": "rtf",
+    ".eml": "email",
+    ".msg": "msg",
+    **dict.fromkeys((".doc", ".dot"), "docx"),  # these may be anything: their bytes decide
+    **dict.fromkeys((".ppt", ".pps"), "pptx"),
+    ".xls": "xlsx",
+    **dict.fromkeys(
+        (
+            *(".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".vue", ".go", ".rs"),
+            *(".java", ".kt", ".scala", ".swift", ".dart", ".c", ".h", ".cc", ".cpp", ".hpp"),
+            *(".cs", ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".ex", ".exs", ".erl", ".hs"),
+            *(".clj", ".ml", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".sql", ".proto", ".graphql"),
+            *(".tf", ".css", ".scss", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".cmake", ".nix"),
+        ),
+        "code",
+    ),
 }
-"""Suffix in lower case → name of the extractor; modules for more formats add their rows."""
+"""Suffix in lower case → name of the format in `trivium.ingest.extract.FORMATS`."""
 
 _SKIPPED = (
     ".*",

@@ -1,0 +1,250 @@
+"""The rows of an evaluation: every way to answer, run over every query.
+
+Legs, fusions and profiles are the engine's own: one search of the default profile gives all legs,
+from which legs alone and fusions are read; a profile is searched as anybody would search with it.
+All count documents: whatever unit a profile has, its ranking is that of documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+from trivium.config import LEG_NAMES, FuseSettings, Profile, load_profile, profile_names
+from trivium.errors import MissingLeg
+from trivium.evaluate.judged import Judged
+from trivium.evaluate.measures import DEPTH, Run
+from trivium.evaluate.plain import Fts5, Grep
+from trivium.fuse import METHODS, fuse, rrf
+from trivium.library import Library
+from trivium.protocols import Progress, silent
+from trivium.types import Candidate, LegState, Ranking, Result, document_of
+
+LegsOfQueries: TypeAlias = Mapping[str, Mapping[str, Ranking]]
+"""For each query what each leg found, as chunks."""
+Kind: TypeAlias = Literal["plain", "leg", "fusion", "profile", "run"]
+
+PAGE = 10  # hits of a timed search: what a person asks for
+TIMED = 30  # queries whose time is taken, spread over the set: enough for a median
+K60 = FuseSettings("rrf", k=60)  # the constant of the RRF paper, and of nearly everybody since
+WITHOUT_ORDER = "union"  # the fusion that leaves the order to a later stage
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one system answered to every query, and how long some of the answers took."""
+
+    name: str
+    kind: Kind
+    run: Run
+    ms: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A row that could not be measured, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Systems:
+    """Everything that can answer the queries of one set."""
+
+    library: Library
+    judged: Judged
+    profiles: Sequence[Profile] = ()
+    timed: int = TIMED
+    progress: Progress = silent
+    notes: dict[str, None] = field(default_factory=dict)
+    """What went wrong on the way without stopping it, each once."""
+
+    def answers(self) -> Iterator[Answers | Skipped]:
+        """One row after the other: plain parts, legs, fusions, profiles."""
+        counted, _ = self._plain("grep", Grep(self.judged.documents))
+        # it looks words up in a list, which no grep has, so its time would say nothing
+        yield replace(counted, ms=())
+        with closing(Fts5(self.judged.documents)) as fts5:
+            bare, words = self._plain("fts5", fts5)
+        yield bare
+        base, missing = self._served(of_documents("default"))
+        yield from missing
+        legs = {
+            query: _legs(self._search(text, base, 1))
+            for query, text in self._counted("legs", self.judged.queries)
+        }
+        rows = {name: self._leg(name, base, legs) for name in base.search.legs}
+        yield from rows.values()
+        if "vector" in rows:
+            yield self._plain_rrf(bare, words, rows["vector"], legs)
+        yield from self._fusions(base, legs)
+        for profile in self.profiles:
+            yield self._profile(profile, base, legs)
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def _plain(
+        self, name: str, search: Callable[[str], Ranking]
+    ) -> tuple[Answers, dict[str, Ranking]]:
+        rankings, ms = {}, {}
+        for query, text in self._counted(name, self.judged.queries):
+            started = perf_counter()
+            rankings[query] = search(text)
+            ms[query] = (perf_counter() - started) * 1000
+        run = {query: _ids(ranking) for query, ranking in rankings.items()}
+        times = tuple(ms[query] for query in self._sample())
+        return Answers(name, "plain", run, times), rankings
+
+    def _leg(self, name: str, base: Profile, legs: LegsOfQueries) -> Answers:
+        run = {query: _documents(found.get(name, Ranking())) for query, found in legs.items()}
+        alone = replace(base, search=replace(base.search, legs=(name,)))
+        return Answers(name, "leg", run, self._times(alone))
+
+    def _plain_rrf(
+        self, bare: Answers, words: Mapping[str, Ranking], vector: Answers, legs: LegsOfQueries
+    ) -> Answers:
+        """FTS5 and vectors by RRF: the hybrid that anybody writes in an afternoon."""
+        run = {}
+        for query, found in legs.items():
+            meaning = _as_documents(found.get("vector", Ranking()))
+            run[query] = _ids(rrf({"fts5": words[query], "vector": meaning}, K60))
+        both = zip(bare.ms, vector.ms, strict=True)
+        return Answers("rrf60 plain", "plain", run, tuple(map(sum, both)))
+
+    def _fusions(self, base: Profile, legs: LegsOfQueries) -> Iterator[Answers]:
+        """RRF of words and meaning, then every method over all legs."""
+        chosen: dict[str, tuple[FuseSettings, tuple[str, ...]]] = {}
+        if {"keyword", "vector"} <= set(base.search.legs):
+            chosen["rrf"] = K60, ("keyword", "vector")
+        for method in METHODS:
+            if method != WITHOUT_ORDER:
+                settings = replace(K60, method=method)  # type: ignore[arg-type]
+                chosen[f"{method}{len(base.search.legs)}"] = settings, base.search.legs
+        for name, (settings, names) in chosen.items():
+            run = {
+                query: _documents(fuse({n: found[n] for n in names if n in found}, settings))
+                for query, found in legs.items()
+            }
+            profile = replace(base, search=replace(base.search, legs=names, fuse=settings))
+            yield Answers(name, "fusion", run, self._times(profile))
+
+    def _profile(self, profile: Profile, base: Profile, legs: LegsOfQueries) -> Answers | Skipped:
+        # A profile with a reranker will give two rows here, with it and without.
+        try:
+            self.library.check_profile(profile)
+        except MissingLeg as error:
+            return Skipped(profile.name, str(error))
+        samples = [self._timed(self.judged.queries[query], profile) for query in self._sample()]
+        # What fusion alone gives can be read from the legs of a search for one hit. A profile
+        # with a stage after it shows in the samples, and is paged through instead.
+        fused = all(
+            _documents(fuse(_legs(result), profile.search.fuse))[: len(result.hits)]
+            == tuple(hit.id for hit in result)
+            for result, _ in samples
+        )
+        run = {}
+        for query, text in self._counted(profile.name, self.judged.queries):
+            if not fused:
+                run[query] = self._paged(text, profile)
+                continue
+            found = legs[query]
+            if profile.search != base.search:
+                found = _legs(self._search(text, profile, 1))
+            run[query] = _documents(fuse(found, profile.search.fuse))
+        return Answers(profile.name, "profile", run, tuple(ms for _, ms in samples))
+
+    # --- searching -------------------------------------------------------------------------------
+
+    def _served(self, profile: Profile) -> tuple[Profile, list[Skipped]]:
+        """The profile with those of its legs that the library has, and what it lacks."""
+        text = next(iter(self.judged.queries.values()))
+        served, missing = [], []
+        for name in profile.search.legs:
+            alone = replace(profile, search=replace(profile.search, legs=(name,)))
+            try:
+                [leg] = self._search(text, alone, 1).legs
+            except MissingLeg as error:
+                missing.append(Skipped(name, str(error)))
+                continue
+            if leg.state is LegState.SKIPPED:
+                missing.append(Skipped(name, leg.note))
+            else:
+                served.append(name)
+        return replace(profile, search=replace(profile.search, legs=tuple(served))), missing
+
+    def _search(self, text: str, profile: Profile, limit: int, cursor: str | None = None) -> Result:
+        result = self.library.search(text, profile=profile, limit=limit, cursor=cursor)
+        for note in (*result.degraded, *result.warnings):
+            self.notes[note] = None
+        return result
+
+    def _paged(self, text: str, profile: Profile) -> tuple[str, ...]:
+        result = self._search(text, profile, PAGE)
+        ids = [hit.id for hit in result]
+        while result.next_cursor and len(ids) < DEPTH:
+            result = self._search(text, profile, DEPTH - len(ids), result.next_cursor)
+            ids += [hit.id for hit in result]
+        return tuple(ids[:DEPTH])
+
+    def _timed(self, text: str, profile: Profile) -> tuple[Result, float]:
+        started = perf_counter()
+        result = self._search(text, profile, PAGE)
+        return result, (perf_counter() - started) * 1000
+
+    def _times(self, profile: Profile) -> tuple[float, ...]:
+        return tuple(self._timed(self.judged.queries[id], profile)[1] for id in self._sample())
+
+    def _sample(self) -> list[str]:
+        """The queries whose time is taken, spread over the set."""
+        ids = list(self.judged.queries)
+        count = max(1, min(self.timed, len(ids)))
+        return [ids[place * len(ids) // count] for place in range(count)]
+
+    def _counted(self, stage: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        for done, item in enumerate(queries.items()):
+            self.progress(stage, done, len(queries))
+            yield item
+        self.progress(stage, len(queries), len(queries))
+
+
+def of_documents(profile: str) -> Profile:
+    """A profile by name or file, with documents as its unit."""
+    return load_profile(profile, ["search.unit=document"])
+
+
+def every_profile(others: Sequence[str] = ()) -> tuple[Profile, ...]:
+    """The profiles that ship with Trivium, and others."""
+    return tuple(of_documents(name) for name in (*profile_names(), *others))
+
+
+def possible_rows(profiles: Sequence[Profile]) -> list[str]:
+    """The names that rows may have, known before anything is measured."""
+    methods = [f"{method}{count}" for method in METHODS for count in range(1, len(LEG_NAMES) + 1)]
+    names = ("grep", "fts5", *LEG_NAMES, "rrf60 plain", "rrf", *methods)
+    return [*names, *(profile.name for profile in profiles)]
+
+
+def _legs(result: Result) -> dict[str, Ranking]:
+    return {leg.name: leg.ranking for leg in result.legs if leg.state is LegState.OK}
+
+
+def _documents(ranking: Ranking) -> tuple[str, ...]:
+    """The documents of a ranking of chunks, each where its best chunk stands."""
+    ids = (document_of(candidate.id) for candidate in ranking.candidates)
+    return tuple(dict.fromkeys(ids))[:DEPTH]
+
+
+def _as_documents(ranking: Ranking) -> Ranking:
+    best: dict[str, Candidate] = {}
+    for candidate in ranking.candidates:
+        id = document_of(candidate.id)
+        best.setdefault(id, replace(candidate, id=id))
+    return replace(ranking, candidates=tuple(best.values()))
+
+
+def _ids(ranking: Ranking) -> tuple[str, ...]:
+    return tuple(candidate.id for candidate in ranking.candidates[:DEPTH])
