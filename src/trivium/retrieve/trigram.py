@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rapidfuzz.distance import OSA
-
 from trivium.config import TrigramSettings
 from trivium.protocols import Similar, SpellingSearch, View, WordSearch
 from trivium.stemmer import stem
@@ -177,6 +175,8 @@ class _Speller:
 
     def _alike(self, word: str) -> list[tuple[float, Similar]]:
         """(similarity by edits, word) of the vocabulary, best first, then the commonest."""
+        from rapidfuzz.distance import OSA  # a start that needs no spelling does not wait for it
+
         shortest = int(len(word) * LEAST_SIMILARITY)
         longest = int(len(word) / LEAST_SIMILARITY)
         pool = {one.word: one for one in self.view.similar(word, (shortest, longest), POOL)}
