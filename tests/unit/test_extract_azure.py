@@ -236,8 +236,7 @@ def test_an_analysis_that_never_ends_is_given_up(service: Service) -> None:
     moments = iter(range(0, 100_000, 100))
     azure = Azure(service.url, "k", sleep=lambda _: None, clock=lambda: float(next(moments)))
     place = {"Operation-Location": f"{service.url}/x"}
-    running = (200, {}, b'{"status": "running"}')
-    service.script = [(202, place, b""), *[running] * 20]
+    service.script = [(202, place, b""), *[(200, {}, b'{"status": "running"}')] * 20]
     with pytest.raises(SourceError, match="did not finish within 15 minutes"):
         azure(b"x", "a.pdf")
 

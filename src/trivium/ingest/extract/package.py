@@ -24,6 +24,7 @@ LARGEST_TOTAL = 512 * 1024 * 1024
 _HIGHEST_RATIO = 200  # text packs 5 to 30 times, repetitive sheets 100; bombs 1,000 times
 _RATIO_FROM = 8 * 1024 * 1024  # below that, no ratio does harm
 _MOST_NAMES = 50_000
+_HEAD = 4_096  # bytes in which a document type is declared, if it is
 
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _STRICT_RELATION = "{http://purl.oclc.org/ooxml/officeDocument/relationships}"
@@ -132,6 +133,8 @@ def _plain(name: str) -> str:
 
 def parse_xml(data: bytes, name: str) -> Element:
     """The tree of an XML document that declares no entities and fetches nothing."""
+    if b"<!DOCTYPE" in data[:_HEAD]:
+        raise _declared(name)
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -146,18 +149,22 @@ def parse_xml(data: bytes, name: str) -> Element:
         raise SourceError(
             f"its part {name} is no valid XML ({reason(error)}). {_DAMAGED}."
         ) from error
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise SourceError(
-            f"its part {name} declares a document type, as XML bombs do. Leave it out, or save it "
-            "again in the program that made it."
-        )
+    if root.getroottree().docinfo.internalDTD is not None:  # in UTF-16, or far from the start
+        raise _declared(name)
     return root
+
+
+def _declared(name: str) -> SourceError:
+    return SourceError(
+        f"its part {name} declares a document type, as XML bombs do. Leave it out, or save it "
+        "again in the program that made it."
+    )
 
 
 def stream_xml(data: bytes, name: str, *tags: str) -> Iterator[Element]:
     """The elements with these tags as they end; each is emptied when the next is asked for."""
-    if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data[:4096]:
-        parse_xml(data, name)  # says what is wrong with it
+    if b"<!DOCTYPE" in data[:_HEAD]:
+        raise _declared(name)
     events = etree.iterparse(
         io.BytesIO(data), tag=tags, resolve_entities=False, no_network=True, huge_tree=False
     )

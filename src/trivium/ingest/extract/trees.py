@@ -40,8 +40,11 @@ def children(element: Element | None, *names: str) -> list[Element]:
 
 
 def whole_number(text: str | None, otherwise: int = 0) -> int:
+    """The number, or the other one when it is none."""
+    if not text:
+        return otherwise
     try:
-        return int(text or "")
+        return int(text)
     except ValueError:
         return otherwise
 
