@@ -12,7 +12,6 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -22,6 +21,7 @@ from trivium.types import COLUMNS, Bm25, Unit
 Settings = TypeVar("Settings")
 
 LEG_NAMES = ("keyword", "vector", "trigram")
+_PROFILES = Path(__file__).parent / "profiles"
 
 
 def _known_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -141,8 +141,7 @@ class Profile:
 @cache
 def profile_names() -> list[str]:
     """The profiles that ship with Trivium."""
-    folder = resources.files("trivium.profiles")
-    return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name[-5:] == ".toml")
+    return sorted(file.stem for file in _PROFILES.glob("*.toml"))
 
 
 def profile_text(name: str) -> str:
@@ -155,7 +154,7 @@ def profile_text(name: str) -> str:
     if name not in profile_names():
         hint = nearest(name, profile_names()) or f" There are: {_list(profile_names())}."
         raise UnknownName(f"there is no profile named '{name}'.{hint}")
-    return resources.files("trivium.profiles").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return (_PROFILES / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def load_profile(name: str, overrides: Iterable[str] = ()) -> Profile:

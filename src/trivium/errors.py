@@ -27,7 +27,6 @@ A broken cache is not in the tree: it is rebuilt from the record and reported as
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class TriviumError(Exception):
@@ -112,5 +111,7 @@ class StorageFull(LibraryError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as " Did you mean 'scope'?", or "" when nothing known is close."""
+    from difflib import get_close_matches  # a start without a mistake does not wait for it
+
     matches = get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{matches[0]}'?" if matches else ""

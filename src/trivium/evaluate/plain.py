@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ class Fts5:
     """
 
     def __init__(self, documents: Sequence[Source]) -> None:
-        self._statements = statements("trivium.evaluate", "evaluate.sql")
+        self._statements = statements(Path(__file__).parent / "evaluate.sql")
         self._connection = sqlite3.connect(":memory:")
         self._connection.execute(self._statements["make_words"])
         rows = ((one.id, one.title, one.text) for one in documents)

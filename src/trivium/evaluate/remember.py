@@ -34,7 +34,7 @@ class Remembered:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._statements = statements("trivium.evaluate", "evaluate.sql")
+        self._statements = statements(Path(__file__).parent / "evaluate.sql")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:

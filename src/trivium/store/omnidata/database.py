@@ -26,7 +26,7 @@ _HEADER = 100  # bytes; they hold SQLite's own count of changes
 
 def named_statements() -> dict[str, str]:
     """The statements of `bundle.sql` by name."""
-    return statements("trivium.store.omnidata", "bundle.sql")
+    return statements(Path(__file__).parent / "bundle.sql")
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,13 +23,13 @@ from trivium.errors import (
 WAIT_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
 
-_PACKAGE = "trivium.store.sqlite"
+_HERE = Path(__file__).parent
 
 
 @cache
-def statements(package: str = _PACKAGE, file: str = "queries.sql") -> dict[str, str]:
+def statements(file: Path = _HERE / "queries.sql") -> dict[str, str]:
     """The statements of a `.sql` file by name."""
-    text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
     pieces = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     return dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
 
@@ -159,7 +158,7 @@ class Connections:
 
 def migrate(connections: Connections) -> None:
     """Bring the schema up to date, one named migration and one transaction at a time."""
-    folder = resources.files(_PACKAGE).joinpath("migrations")
+    folder = _HERE / "migrations"
     migrations = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=str)
     names = [migration.name.removesuffix(".sql") for migration in migrations]
     if newer := set(_applied(connections)) - set(names):
