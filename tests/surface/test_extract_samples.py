@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -389,6 +390,28 @@ def test_spans_are_exact_and_readings_repeatable(samples: Path) -> None:
             again = load(name)(path.read_bytes(), path.name)  # in this process, not in the child
             assert (again.text, again.blocks) == (extraction.text, extraction.blocks), path
     assert found == 40
+
+
+def test_damaged_samples_are_read_or_named_and_never_crash(reader: Reader, samples: Path) -> None:
+    chance = random.Random(5)
+    complaints: list[str] = []
+    paths = [
+        path
+        for path in sorted(samples.rglob("*"))
+        if path.is_file() and extractor_for(path) and path.stat().st_size < 100_000
+    ]
+    for path in chance.choices(paths, k=150):
+        data = bytearray(path.read_bytes())
+        for _ in range(chance.randrange(1, 100)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        data = data[: chance.randrange(1, 2 * len(data))]
+        try:
+            reader(bytes(data), path.name)
+        except SourceError as error:
+            complaints.append(f"{path.name}: {error}")
+    unexpected = ("crashed the reader", "it cannot be read (")
+    assert [one for one in complaints if any(sign in one for sign in unexpected)] == []
+    assert len(complaints) > 50
 
 
 # --- a folder full of bad files ------------------------------------------------------------------

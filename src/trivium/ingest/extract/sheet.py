@@ -111,8 +111,7 @@ class _Values:
         if kind == "inlineStr":
             inline = child(cell, "is")
             return _string(inline) if inline is not None else ""
-        value = child(cell, "v")
-        text = (value.text or "") if value is not None else ""
+        text = next((part.text for part in cell if str(part.tag).endswith("}v")), None) or ""
         if kind == "s":
             at = whole_number(text, -1)
             return self._strings[at] if 0 <= at < len(self._strings) else ""
@@ -121,11 +120,13 @@ class _Values:
         return self._number(text, whole_number(cell.get("s"))) if kind == "n" and text else text
 
     def _number(self, text: str, style: int) -> str:
+        kind = self._kinds[style] if 0 <= style < len(self._kinds) else ""
+        if not kind and text.isdecimal() and len(text) < 16:
+            return text
         try:
             number = float(text)
         except ValueError:
             return text
-        kind = self._kinds[style] if 0 <= style < len(self._kinds) else ""
         if kind == "date":
             return self._moment(number) or text
         if kind == "percent":
@@ -193,7 +194,9 @@ def _events(data: bytes, part: str) -> Iterator[Element]:
 
 def _cells(row: Element, values: _Values) -> list[str]:
     cells: list[str] = []
-    for cell in children(row, "c"):
+    for cell in row:
+        if not str(cell.tag).endswith("}c"):
+            continue
         letters = (cell.get("r") or "").rstrip("0123456789")
         column = _column(letters) if _LETTERS.match(letters) else len(cells)
         text = values(cell).strip()
