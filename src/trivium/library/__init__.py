@@ -1,0 +1,12 @@
+"""The one façade: fill a library, search it, look after it. Surfaces call nothing below."""
+
+from trivium.library.base import NO_MODEL
+from trivium.library.filling import Filling
+from trivium.library.keeping import Keeping
+from trivium.library.searching import Searching
+
+__all__ = ["NO_MODEL", "Library"]
+
+
+class Library(Filling, Searching, Keeping):
+    """An open library. Use it as a context manager, or call `close`."""

@@ -1,0 +1,71 @@
+"""What every part of the façade stands on: the open store, the model at hand, the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn, Self
+
+from trivium.config import read_library_toml
+from trivium.embed import embedder as model_named
+from trivium.errors import UnknownDocument
+from trivium.protocols import Embedder, Model
+from trivium.store.sqlite import SqliteStore
+from trivium.types import Document, Grant
+
+NO_MODEL = "none"
+
+
+class Opened:
+    """An open library's live parts. Use it as a context manager, or call `close`."""
+
+    def __init__(self, folder: Path, *, bundle: Path | None = None) -> None:
+        self.folder = bundle or folder
+        self.profile_name, self.settings = read_library_toml(folder)
+        refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
+        self._store = SqliteStore(folder, refusal=refusal)
+        self._embedder: Embedder | None = None
+        self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write down what the next process can start from, and let go of the files."""
+        self._pool.shutdown()
+        self._store.close()
+
+    def waiting(self) -> int:
+        """How many distinct texts still wait for their vector."""
+        model = self._model()
+        return self._store.count_pending(model.fingerprint) if model else 0
+
+    def _found(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
+        found = self._store.find(names, grant)
+        for name in names:
+            if name not in found:
+                self._unknown(name)
+        return found
+
+    def _unknown(self, name: str) -> NoReturn:
+        raise UnknownDocument(f"there is no document '{name}'; 'trivium list' shows them")
+
+    def _model(self) -> Embedder | None:
+        if self.settings.model == NO_MODEL:
+            return None
+        if self._embedder is None:
+            self._embedder = model_named(self.settings.model)
+        return self._embedder
+
+    def _register(self, model: Embedder) -> None:
+        active = self._store.active_model()
+        if active is None or active.fingerprint != model.fingerprint:
+            self._store.use_model(Model(model.name, model.fingerprint, model.dimension, True))
+
+    def _now(self) -> datetime:
+        return datetime.now(UTC)

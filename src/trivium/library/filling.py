@@ -1,0 +1,155 @@
+"""Filling a library: files, texts, entries and bundles in, vectors after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trivium.embed import embedder as model_named
+from trivium.errors import InvalidValue, ModelError
+from trivium.library.base import NO_MODEL, Opened
+from trivium.protocols import Progress, silent
+from trivium.types import NO_FILTER, Filter
+
+if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
+    from trivium.ingest.add import Adding, AddReport
+    from trivium.store.omnidata import Bundle, ExportReport, ImportReport
+
+EMBED_BATCH = 100
+"""Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
+
+
+class Filling(Opened):
+    """What puts something into the library."""
+
+    def add(
+        self,
+        *paths: str | Path,
+        scope: str | None = None,
+        category: str | None = None,
+        tags: Sequence[str] = (),
+        kind: str | None = None,
+        reprocess: bool = False,
+        extractor: str = "local",
+        embed: bool = True,
+        progress: Progress = silent,
+    ) -> AddReport:
+        """Take in files, folders (recursively) and `.json` files of entries.
+
+        What cannot be read is named in the report; the rest goes in. Words are searchable when a
+        batch is stored; `embed=True` then adds meaning, and if the model fails, says so.
+        `extractor="azure"` sends PDF, Office files and pictures to Azure to be read there.
+        """
+        adding = self._adding(scope, category, tags, kind, reprocess, progress, extractor)
+        for path in paths:
+            adding.path(Path(path))
+        return self._finish(adding, embed, progress)
+
+    def add_text(
+        self,
+        text: str,
+        *,
+        title: str,
+        id: str | None = None,
+        scope: str | None = None,
+        category: str | None = None,
+        tags: Sequence[str] = (),
+        kind: str | None = None,
+        embed: bool = True,
+    ) -> AddReport:
+        """Take in a text that is not in a file; the same `id` again makes a new version."""
+        adding = self._adding(scope, category, tags, kind)
+        adding.text(text, title, id or title)
+        return self._finish(adding, embed, silent)
+
+    def add_entries(
+        self,
+        entries: Iterable[Mapping[str, Any]],
+        *,
+        embed: bool = True,
+        progress: Progress = silent,
+    ) -> AddReport:
+        """Take in knowledge entries: mappings with id, title, description, tags …"""
+        adding = self._adding(progress=progress)
+        adding.entries(entries)
+        return self._finish(adding, embed, progress)
+
+    def _adding(
+        self,
+        scope: str | None = None,
+        category: str | None = None,
+        tags: Sequence[str] = (),
+        kind: str | None = None,
+        reprocess: bool = False,
+        progress: Progress = silent,
+        extractor: str = "local",
+    ) -> Adding:
+        from trivium.ingest.add import Adding
+        from trivium.ingest.draft import Given
+
+        given = Given(scope, category, tuple(tags), kind)
+        now = self._now()
+        return Adding(self._store, self.settings, given, now, reprocess, progress, extractor)
+
+    def import_bundle(
+        self, bundle: str | Path | Bundle, *, progress: Progress = silent
+    ) -> ImportReport:
+        """Take in a bundle: documents, chunks and vectors; taken in again, it changes nothing.
+
+        All of it is checked before anything is written; if the writing stops, it can be repeated.
+        """
+        from trivium.ingest.draft import with_hashes
+        from trivium.store.omnidata import opened, take_in
+
+        own, hashed = self._model(), partial(with_hashes, settings=self.settings)
+        with opened(bundle, progress) as source:
+            return take_in(source, self._store, own, model_named, hashed, self._now(), progress)
+
+    def export_bundle(
+        self,
+        path: str | Path,
+        *,
+        filter: Filter = NO_FILTER,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> ExportReport:
+        """Write a bundle with the active version of every document that the filter leaves."""
+        from trivium.store.omnidata import export
+
+        settings, now = self.settings, self._now()
+        return export(self._store, settings, Path(path), now, filter, force, progress)
+
+    def _finish(self, adding: Adding, embed: bool, progress: Progress) -> AddReport:
+        report = adding.finish()
+        waiting = 0
+        problem = ""
+        if embed and self.settings.model != NO_MODEL:
+            try:
+                self.embed(progress=progress)
+            except ModelError as error:
+                problem = str(error)
+            waiting = self.waiting()
+        self._store.settle()
+        return replace(report, waiting=waiting, model_problem=problem)
+
+    def embed(self, *, progress: Progress = silent) -> int:
+        """Embed what has no vector yet; each batch is kept at once, so nothing is done twice."""
+        from trivium.ingest.draft import embedding_input
+
+        model = self._model()
+        if model is None:
+            raise InvalidValue("this library has no embedding model; it was made with 'none'")
+        self._register(model)
+        total, done = self._store.count_pending(model.fingerprint), 0
+        while batch := self._store.pending(model.fingerprint, EMBED_BATCH):
+            progress("embed", done, total)
+            texts = [embedding_input(self.settings.template, r.document, r.chunk) for r in batch]
+            hashes = [record.chunk.embedding_hash for record in batch]
+            self._store.save_vectors(model.fingerprint, hashes, model.documents(texts))
+            done += len(batch)
+        if total:
+            progress("embed", done, total)
+        return done

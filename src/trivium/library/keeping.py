@@ -1,0 +1,74 @@
+"""Looking at and after what is there: documents, versions, state."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from trivium.errors import InvalidValue
+from trivium.library.base import Opened
+from trivium.pipeline import check_scopes
+from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, Version
+
+
+class Keeping(Opened):
+    """What shows, restores or removes what is stored."""
+
+    def get(self, *names: str, grant: Grant = OWNER) -> list[Reading]:
+        """Documents or chunks by id, `#number` or uri, whole; an unknown one is an error."""
+        found = self._found(names, grant)
+        readings = []
+        for name, document in ((name, found[name]) for name in names):
+            if document.is_called(name):
+                text = self._store.text(document.id, document.version)
+                readings.append(Reading(document, tuple(self._store.chunks(document.id)), text))
+            else:
+                [chunk] = self._store.chunk(name) or [self._unknown(name)]
+                readings.append(Reading(document, (chunk,), chunk.text))
+        return readings
+
+    def documents(
+        self, filter: Filter = NO_FILTER, *, limit: int | None = None, grant: Grant = OWNER
+    ) -> list[Document]:
+        """The documents that a filter leaves, in the order of their ids."""
+        with self._store.view(grant) as view:
+            check_scopes(view, filter, grant)
+        return self._store.documents(filter, grant, limit)
+
+    def versions(self, name: str, *, grant: Grant = OWNER) -> list[Version]:
+        """Every reading of a document, oldest first."""
+        return self._store.versions(self._found([name], grant)[name].id)
+
+    def rollback(self, name: str, version: int) -> None:
+        """Make an earlier version the active one; no model is called."""
+        from trivium.ingest.draft import of_stored
+
+        id = self._found([name], OWNER)[name].id
+        self._store.activate(id, version, self._now())
+        [document] = self._found([id], OWNER).values()  # its vectors are those of today's title
+        draft = of_stored(document, self._store.chunks(id), self.settings)
+        self._store.amend([draft], self._now())
+
+    def remove(self, *names: str) -> int:
+        """Remove documents with all their versions; if one is unknown, nothing is removed."""
+        found = self._found(names, OWNER)
+        for name, document in found.items():
+            if not document.is_called(name):
+                raise InvalidValue(f"'{name}' is a chunk; remove its document '{document.id}'")
+        return self._store.remove(sorted({document.id for document in found.values()}))
+
+    def status(self) -> dict[str, Any]:
+        """Counts, models and what waits."""
+        return {
+            "library": str(self.folder),
+            "profile": self.profile_name,
+            "model": self.settings.model,
+            **self._store.status(),
+            "models": [asdict(model) for model in self._store.models()],
+            "waiting": self.waiting(),
+            "sources": self._store.sources(),
+        }
+
+    def doctor(self) -> list[str]:
+        """What is wrong; an empty list says that all is well."""
+        return self._store.check()

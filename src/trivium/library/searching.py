@@ -1,0 +1,61 @@
+"""Searching: a request through the pipeline, over one consistent view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from trivium.config import Profile, load_profile
+from trivium.freshness import freshness
+from trivium.library.base import Opened
+from trivium.pipeline import Search, require_legs
+from trivium.types import NO_FILTER, OWNER, Filter, Grant, Mode, Result, SearchRequest
+
+
+class Searching(Opened):
+    """What asks the library something."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        filter: Filter = NO_FILTER,
+        profile: str | Profile | None = None,
+        mode: Mode = "scan",
+        legs: Sequence[str] = (),
+        include_memories: bool = False,
+        facets: bool = False,
+        cursor: str | None = None,
+        grant: Grant = OWNER,
+        now: datetime | None = None,
+    ) -> Result:
+        """Search by meaning, words and spelling; the result explains how it came about."""
+        request = SearchRequest(
+            query, limit, filter, mode, tuple(legs), include_memories, facets, cursor
+        )
+        return self.answer(request, profile=profile, grant=grant, now=now)
+
+    def answer(
+        self,
+        request: SearchRequest,
+        *,
+        profile: str | Profile | None = None,
+        grant: Grant = OWNER,
+        now: datetime | None = None,
+    ) -> Result:
+        """The same for a request object."""
+        if profile is None or isinstance(profile, str):
+            profile = load_profile(profile or self.profile_name)
+        with self._store.view(grant, request.filter.as_of) as view:
+            search = Search(view, profile, self._model(), self._pool, now or self._now(), grant)
+            result = search(request)
+        sources = self._store.sources()
+        checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)
+        return replace(result, hits=tuple(checked))
+
+    def check_profile(self, profile: Profile) -> None:
+        """An error if this library lacks a leg that the profile needs."""
+        with self._store.view(OWNER) as view:
+            require_legs(view, profile, self._model())
