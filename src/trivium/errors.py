@@ -11,7 +11,8 @@
     │   └── MissingLeg            a profile needs a leg that this library does not have
     ├── SourceError               a file that cannot be read, decoded or parsed
     ├── ModelError
-    │   ├── ModelUnavailable      weights, package or server missing
+    │   ├── ModelUnavailable      weights, package or server missing; says whether to try again
+    │   ├── ModelRefused          the model is there, but will not or cannot embed this text
     │   └── ModelMismatch         vectors of another model or another dimension
     └── LibraryError
         ├── NotALibrary
@@ -74,7 +75,25 @@ class ModelError(TriviumError):
 
 
 class ModelUnavailable(ModelError):
-    """The model's weights, package or server cannot be reached."""
+    """The model's weights, package or server cannot be reached.
+
+    `retryable` says that the same call may succeed a moment later (429, 5xx, a time-out), and
+    `retry_after` how many seconds the server asked to wait, None where it did not say.
+    """
+
+    def __init__(
+        self, message: str, *, retryable: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelError):
+    """The model answered, but not with vectors for these texts (400, 413, 422, or rubbish).
+
+    Other texts may do better: whoever embeds many sets the one at fault apart and goes on.
+    """
 
 
 class ModelMismatch(ModelError):

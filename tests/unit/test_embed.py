@@ -216,3 +216,11 @@ def test_running_the_model_reports_to_nobody(tmp_path: Path) -> None:
     environment |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_an_unavailable_model_says_whether_to_try_again() -> None:
+    missing = ModelUnavailable("no such package; install it")
+    assert (missing.retryable, missing.retry_after) == (False, None)
+    busy = ModelUnavailable("too many requests; try again", retryable=True, retry_after=1.5)
+    assert (busy.retryable, busy.retry_after) == (True, 1.5)
+    assert str(busy) == "too many requests; try again"
