@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +12,17 @@ import pytest
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def nobodys_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whoever runs the tests may have settings; they change nothing here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith("TRIVIUM_"):
+                patch.delenv(name)
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings"))
+        yield
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.config import IndexSettings, library_toml, load_profile
+from trivium.configuration import configuration as read_configuration
 from trivium.embed import embedder as model_named
 from trivium.errors import InvalidValue, LibraryCorrupt, LibraryExists, LibraryReadOnly
 from trivium.library import NO_MODEL, Library
@@ -14,16 +15,29 @@ from trivium.protocols import Progress, silent
 from trivium.store.sqlite import SqliteStore, examine_record
 
 if TYPE_CHECKING:
+    from trivium.settings import Configuration
     from trivium.store.omnidata import ImportReport
 
 BUNDLE = ".omnidata"
 _LEFT = {"library.toml"}  # all that an `init` which was killed leaves behind
 
 
-def init(path: str | Path, *, profile: str = "default", model: str | None = None) -> Library:
-    """Make an empty library at `path`, frozen to the profile's `[index]` settings."""
+def init(
+    path: str | Path,
+    *,
+    profile: str | None = None,
+    model: str | None = None,
+    configuration: Configuration | None = None,
+) -> Library:
+    """Make an empty library at `path`, frozen to the profile's `[index]` settings.
+
+    What is not said comes from the settings (`trivium config list`), else from the profile.
+    """
+    configured = (configuration or read_configuration()).settings
+    profile = profile or configured.profile
     settings = load_profile(profile).index
-    return _made(Path(path), profile, replace(settings, model=model or settings.model))
+    model = model or configured.model or settings.model
+    return _made(Path(path), profile, replace(settings, model=model))
 
 
 def _made(folder: Path, profile: str, settings: IndexSettings) -> Library:

@@ -14,6 +14,8 @@ LAYERS = [
     {"errors"},
     {"types", "stemmer", "text", "clock", "sources", "vectors"},
     {"protocols", "config"},
+    {"settings"},
+    {"configuration"},
     {
         "index",
         "embed",

@@ -10,6 +10,7 @@ import typer
 from trivium.cli.bundles import export_bundle, import_bundle
 from trivium.cli.evaluate import evaluate
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.settings import config, trust
 from trivium.errors import InvalidValue
 
 app = typer.Typer(
@@ -38,9 +39,12 @@ def root(
 def init(
     path: Annotated[str | None, typer.Argument(help="The folder to make, NAME.trivium.")] = None,
     library: LibraryOption = None,
-    profile: Annotated[str, typer.Option(help="The profile to make it with.")] = "default",
+    profile: Annotated[
+        str | None, typer.Option(help="The profile to make it with.", show_default=False)
+    ] = None,
     model: Annotated[
-        str | None, typer.Option(help="minilm, static, hashing or none.", show_default=False)
+        str | None,
+        typer.Option(help="minilm, static, hashing, none or one of your own.", show_default=False),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -48,10 +52,14 @@ def init(
     from trivium import opening as libraries
     from trivium.cli.options import default_library
     from trivium.cli.reports import show_done
+    from trivium.cli.settings import show_notices
+    from trivium.configuration import configuration
 
     folder = path or library or default_library()
-    with libraries.init(folder, profile=profile, model=model) as made:
-        model = made.settings.model
+    configured = configuration()
+    show_notices(configured)
+    with libraries.init(folder, profile=profile, model=model, configuration=configured) as made:
+        profile, model = made.profile_name, made.settings.model
     show_done(
         f"made {folder} (profile {profile}, model {model})",
         {"library": str(folder), "profile": profile, "model": model} if json else None,
@@ -359,6 +367,8 @@ def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+app.add_typer(config)
+app.command()(trust)
 app.command("eval")(evaluate)
 app.command("import")(import_bundle)
 app.command("export")(export_bundle)
