@@ -6,6 +6,7 @@ library that has the legs. Every key that is not read is an error that names the
 
 from __future__ import annotations
 
+import math
 import tomllib
 import types
 import typing
@@ -56,6 +57,7 @@ class KeywordSettings:
     k1: float = 1.2
     b: float = 0.75
     depth: int = 100
+    depth_per_hit: float = 1.0
 
     def __post_init__(self) -> None:
         _known_names("search.keyword.weights", self.weights, COLUMNS)
@@ -66,9 +68,10 @@ class KeywordSettings:
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """How deep the vector leg looks."""
+    """How deep the vector leg looks: `depth` units, or `depth_per_hit` times what is asked for."""
 
     depth: int = 100
+    depth_per_hit: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class TrigramSettings:
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
     depth: int = 100
+    depth_per_hit: float = 1.0
 
     def __post_init__(self) -> None:
         _known_names("search.trigram.weights", self.weights, COLUMNS)
@@ -104,6 +108,46 @@ class FuseSettings:
         return self.weights.get(leg, 1.0)
 
 
+SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
+_LEVEL = {"severity": 0.15, "temporal_decay": 0.15, "tag_overlap": 0.15, "domain_match": 0.15}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSettings:
+    """How signals score what was found: document 004's numbers; `none` leaves scores alone.
+
+    `weights` hold where words alone were searched, `hybrid` where vectors were too.
+    """
+
+    method: Literal["none", "signals"] = "none"
+    weights: Mapping[str, float] = field(default_factory=lambda: {"semantic": 0.40, **_LEVEL})
+    hybrid: Mapping[str, float] = field(
+        default_factory=lambda: {"semantic": 0.25, "vector": 0.15, **_LEVEL}
+    )
+    severity: Mapping[str, float] = field(
+        default_factory=lambda: {"critical": 1.0, "warning": 0.7, "suggestion": 0.4}
+    )
+    half_life_days: float = 365
+    decay_zone: float = 0.25
+    """The last part of a validity window, in which its decay falls from 1 to 0."""
+
+    def __post_init__(self) -> None:
+        for name, weights in (("weights", self.weights), ("hybrid", self.hybrid)):
+            _known_names(f"search.score.{name}", weights, SIGNALS)
+            if min(weights.values(), default=0.0) < 0 or abs(sum(weights.values()) - 1) > 1e-9:
+                raise InvalidValue(
+                    f"search.score.{name} must sum to 1, none of them negative; they sum to "
+                    f"{sum(weights.values()):g}, so change the others too"
+                )
+        if not all(0 <= value <= 1 for value in self.severity.values()):
+            raise InvalidValue("search.score.severity has a value outside 0 to 1; choose another")
+        if self.half_life_days <= 0 or not 0 < self.decay_zone <= 1:
+            raise InvalidValue(
+                "search.score.half_life_days must be above 0 and decay_zone a share of 1; "
+                "365 and 0.25 are what document 004 says"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """What a search does, from legs to the unit of a hit."""
@@ -116,6 +160,7 @@ class SearchSettings:
     vector: VectorSettings = VectorSettings()
     trigram: TrigramSettings = TrigramSettings()
     fuse: FuseSettings = FuseSettings()
+    score: ScoreSettings = ScoreSettings()
 
     def __post_init__(self) -> None:
         _known_names("search.legs", self.legs, LEG_NAMES)
@@ -123,9 +168,10 @@ class SearchSettings:
         if not self.legs:
             raise InvalidValue("search.legs is empty; name at least one of " + _list(LEG_NAMES))
 
-    def depth(self, leg: str) -> int:
-        depth: int = getattr(self, leg).depth
-        return depth
+    def depth(self, leg: str, limit: int) -> int:
+        """How many units a leg is asked for when `limit` hits are: never fewer than those."""
+        settings: KeywordSettings | VectorSettings | TrigramSettings = getattr(self, leg)
+        return max(settings.depth, math.ceil(settings.depth_per_hit * limit), limit)
 
 
 @dataclass(frozen=True, slots=True)

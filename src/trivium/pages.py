@@ -6,7 +6,9 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
+from trivium.clock import format_time, parse_time
 from trivium.errors import InvalidValue
 from trivium.text import content_hash
 from trivium.types import Candidate, Ranking, SearchRequest
@@ -27,6 +29,8 @@ class Cursor:
     shown: int
     score: float
     chunk: str
+    now: datetime | None
+    """When the first page was made, if scores depend on it: ages are judged at one moment."""
 
     def encode(self) -> str:
         values = [
@@ -36,6 +40,7 @@ class Cursor:
             self.shown,
             self.score,
             self.chunk,
+            format_time(self.now) if self.now else "",
         ]
         return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
@@ -44,7 +49,7 @@ class Cursor:
         """The cursor of this very request; anything else is an error."""
         try:
             data = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            digest, stamp, depths, shown, score, chunk = data
+            digest, stamp, depths, shown, score, chunk, now = data
             cursor = cls(
                 str(digest),
                 int(stamp),
@@ -52,7 +57,10 @@ class Cursor:
                 int(shown),
                 float(score),
                 str(chunk),
+                parse_time(str(now)) if now else None,
             )
+        except InvalidValue as error:
+            raise InvalidValue(_NOT_A_CURSOR) from error
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidValue(_NOT_A_CURSOR) from error
         fits = all(1 <= depth <= DEEPEST for depth in cursor.depths.values())
@@ -69,7 +77,10 @@ class Cursor:
 
 def digest_of(request: SearchRequest, profile: str) -> str:
     """What must be the same on every page of a search; the page size may differ."""
-    asked = (request.query, request.filter, request.legs, request.include_memories, profile)
+    asked = (
+        *(request.query, request.filter, request.legs, request.include_memories),
+        *(request.prefer_tags, request.prefer_domain, profile),
+    )
     return content_hash(repr(asked))[:16]
 
 
@@ -80,7 +91,8 @@ def next_cursor(
     depths: Mapping[str, int],
     shown: int,
     last: Candidate,
+    now: datetime | None,
 ) -> str:
     """The cursor for the page after the one that ends with `last`."""
     digest = digest_of(request, profile)
-    return Cursor(digest, stamp, depths, shown, last.score, last.id).encode()
+    return Cursor(digest, stamp, depths, shown, last.score, last.id, now).encode()

@@ -1,4 +1,4 @@
-"""A search in reading order: retrieve → fuse → group → cut → present.
+"""A search in reading order: retrieve → fuse → score → group → cut → present.
 
 No I/O of its own: the view answers for the library, the embedder for the model. Each stage after
 *retrieve* takes a Ranking and gives a Ranking.
@@ -17,8 +17,9 @@ from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, ne
 from trivium.fuse import fuse, group
 from trivium.pages import Cursor, next_cursor
 from trivium.present import facets, hit
-from trivium.protocols import Embedder, VectorSearch, View, legs_of
+from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
 from trivium.retrieve import keyword, trigram, vector
+from trivium.score.stage import Stage
 from trivium.types import (
     OWNER,
     Filter,
@@ -51,10 +52,17 @@ class Search:
         started = perf_counter()
         request = self._checked(request)
         cursor = self._cursor(request)
+        if cursor and cursor.now:
+            return replace(self, now=cursor.now)._answer(request, cursor, started)
+        return self._answer(request, cursor, started)
+
+    def _answer(self, request: SearchRequest, cursor: Cursor | None, started: float) -> Result:
         depths = cursor.depths if cursor else self._depths(request)
         legs = self._retrieve(request, depths)
         if request.query.strip():
-            found = self._group(fuse(_answers(legs), self.profile.search.fuse))
+            fused = fuse(_answers(legs), self.profile.search.fuse)
+            scored = Stage(self.view, self.profile.search, self.now)(fused, request, legs)
+            found = self._group(scored)
             total = len(found)
         else:
             found, total = self._browse(request)
@@ -71,7 +79,7 @@ class Search:
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
             degraded=tuple(_notes(legs, LegState.FAILED)),
-            warnings=tuple(self._warnings(legs, request.filter, cursor)),
+            warnings=tuple(self._warnings(legs, request, cursor)),
             facets=self._facets(found) if request.facets else None,
             next_cursor=self._next(request, depths, page, left, shown),
         )
@@ -113,7 +121,7 @@ class Search:
     def _depths(self, request: SearchRequest) -> dict[str, int]:
         """How many units each leg is asked for: what the profile says, or more for a long page."""
         return {
-            name: max(self.profile.search.depth(name), request.limit)
+            name: self.profile.search.depth(name, request.limit)
             for name in self._leg_names(request)
         }
 
@@ -169,11 +177,22 @@ class Search:
         if len(page) == len(left):
             return None
         last, shown = page.candidates[-1], shown + len(page)
-        return next_cursor(request, repr(self.profile), self.view.stamp, depths, shown, last)
+        profile, stamp = repr(self.profile), self.view.stamp
+        now = self.now if self.profile.search.score.method == "signals" else None
+        return next_cursor(request, profile, stamp, depths, shown, last, now)
 
-    def _warnings(self, legs: Sequence[Leg], filter: Filter, cursor: Cursor | None) -> list[str]:
+    def _warnings(
+        self, legs: Sequence[Leg], request: SearchRequest, cursor: Cursor | None
+    ) -> list[str]:
         warnings = [*self.view.warnings, *_notes(legs, LegState.OK, LegState.EMPTY)]
-        warnings += _slips(self.view, filter)
+        warnings += _slips(self.view, request.filter)
+        if self.profile.search.score.method == "none" and (
+            request.prefer_tags or request.prefer_domain
+        ):
+            warnings.append(
+                f"profile '{self.profile.name}' has no signals, so preferred tags and domains "
+                "change nothing; use --profile vault"
+            )
         if cursor and cursor.stamp != self.view.stamp:
             warnings.append(
                 "the library was changed since the first page: a hit may be missing or come twice"
@@ -216,6 +235,11 @@ def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> Non
                 f"profile '{profile.name}' needs the {name} leg, which this library does not "
                 f"have (it has: {', '.join(served)}); choose another profile"
             )
+    if profile.search.score.method == "signals" and not isinstance(view, TermStatistics):
+        raise MissingLeg(
+            f"profile '{profile.name}' needs term statistics, which this library does not have; "
+            "choose another profile"
+        )
 
 
 def _keyword(search: Search, request: SearchRequest, depth: int) -> Leg:

@@ -206,6 +206,8 @@ def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
         ],
     }
     if full:
+        if breakdown := breakdown_of(hit.parts):
+            data["breakdown"] = breakdown
         data["text"] = chunk.text
         data["fields"] = document_json(document)
         if chunk.subject:
@@ -215,6 +217,23 @@ def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
                 "graph": chunk.graph,
             }
     return data
+
+
+_BREAKDOWN = {
+    "semantic": "semantic",
+    "vector": "vector",
+    "severity": "severity",
+    "temporal_decay": "temporalDecay",
+    "tag_overlap": "tagOverlap",
+    "domain_match": "domainMatch",
+}
+"""The signals under the names that document 004 gives them."""
+
+
+def breakdown_of(parts: Sequence[Part]) -> dict[str, float]:
+    """What each signal gave to the score; nothing where no signals did."""
+    given = {part.name: part.contribution for part in parts if part.stage == "score"}
+    return {name: given[signal] for signal, name in _BREAKDOWN.items() if signal in given}
 
 
 def document_json(document: Document) -> dict[str, Any]:

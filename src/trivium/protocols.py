@@ -7,7 +7,7 @@ profile that needs it is refused when it is opened (`legs_of`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, Self, runtime_checkable
@@ -144,6 +144,30 @@ class SpellingSearch(Protocol):
 
     def frequency(self, terms: Sequence[str]) -> int:
         """In how many chunks the stemmed terms stand side by side (one term: in how many)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How many chunks there are in the grant, and how many of them hold each term."""
+
+    count: int
+    holding: Mapping[str, int]
+
+
+@runtime_checkable
+class TermStatistics(Protocol):
+    """The ability behind TF-IDF. Frequencies are counted in the index, never kept beside it."""
+
+    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
+        """In how many chunks each stemmed term stands in at least one of the columns."""
+
+
+@runtime_checkable
+class Likeness(Protocol):
+    """The cosine of chunks that are known by name, wherever they were found."""
+
+    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
+        """The cosine of each named chunk with the vector; those without a vector are left out."""
 
 
 LEG_ABILITIES: Mapping[str, type] = {

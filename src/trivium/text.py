@@ -278,6 +278,17 @@ def stop_words(language: str = "english") -> frozenset[str]:
 
 STOP_WORDS = stop_words()
 
+
+def content(found: Sequence[Span], language: str, minimum_length: int) -> Sequence[Span]:
+    """Without stop words and words that are too short; all of them if none would be left.
+
+    The language "none" has no stop words.
+    """
+    stops = stop_words(language) if language != "none" else frozenset()
+    kept = [span for span in found if span.word not in stops and len(span.word) >= minimum_length]
+    return kept or found
+
+
 # --- measures of a text --------------------------------------------------------------------------
 
 

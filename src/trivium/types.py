@@ -8,7 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Scalar: TypeAlias = str | int | float | bool
 Unit: TypeAlias = Literal["chunk", "document", "entity"]
@@ -323,6 +327,16 @@ class Candidate:
         kept = tuple(parts)
         return cls(id, math.fsum(part.contribution for part in kept), kept)
 
+    def replaced(self, parts: Iterable[Part]) -> Candidate:
+        """Scored anew by these parts: what the earlier ones gave is gone, what they saw stays."""
+        silent = (replace(part, contribution=0.0) for part in self.parts)
+        return Candidate.of(self.id, (*silent, *parts))
+
+    def scaled(self, factor: float, stage: str, name: str) -> Candidate:
+        """Every contribution times `factor`, and a part of 0 that names it."""
+        given = (replace(part, contribution=part.contribution * factor) for part in self.parts)
+        return Candidate.of(self.id, (*given, Part(stage, name, 0.0, value=factor)))
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -356,7 +370,8 @@ class Leg:
 
     `terms` are the stemmed terms that made it find them (for highlights), `matched` the number of
     units that hold a query word, counted by the keyword leg, and `complete` says that nothing was
-    cut off at the depth asked for.
+    cut off at the depth asked for. `reach` counts what it could have given without that depth, and
+    `vector` is what the vector leg made of the query.
     """
 
     name: str
@@ -367,6 +382,8 @@ class Leg:
     terms: frozenset[str] = frozenset()
     complete: bool = True
     matched: int | None = None
+    reach: int = 0
+    vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
 
 
 # --- asking and answering ------------------------------------------------------------------------
@@ -385,6 +402,9 @@ class SearchRequest:
     include_memories: bool = False
     facets: bool = False
     cursor: str | None = None
+    prefer_tags: tuple[str, ...] = ()
+    """Wishes, not filters: a profile with signals ranks what has them higher."""
+    prefer_domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from worlds import NOW, Operation
 
 from trivium.errors import ModelMismatch, UnknownDocument
 from trivium.protocols import Found, legs_of
+from trivium.stemmer import stem
 from trivium.store.reference import ReferenceStore
 from trivium.store.sqlite import SqliteStore
-from trivium.types import Document, Draft, Filter, Grant, Passage, Unit
+from trivium.types import COLUMNS, Document, Draft, Filter, Grant, Passage, Unit
 
 Stores = Any
 SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
@@ -122,7 +123,11 @@ class TestAgainstTheReference:
                 for name in ("scope", "category", "kind", "severity"):
                     assert view.values(name) == oracle.values(name)
                 assert view.frequency(["short", "sword"]) == oracle.frequency(["short", "sword"])
+                terms = {stem(word) for word in worlds.WORDS}
+                for columns in (("title", "body"), ("key",), COLUMNS):
+                    assert view.frequencies(terms, columns) == oracle.frequencies(terms, columns)
                 ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
+                assert view.likeness(vector, ids) == oracle.likeness(vector, ids)
                 assert view.records(ids) == oracle.records(ids)
                 assert view.units(ids, unit) == oracle.units(ids, unit)
             assert mine.check() == []
@@ -214,6 +219,8 @@ def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit:
             [view.similar(word, (1, 20), 5) for word in worlds.WORDS],
             [view.starting(word[:2], 5) for word in worlds.WORDS],
             view.frequency(["short", "sword"]),
+            view.frequencies({stem(word) for word in worlds.WORDS}, COLUMNS),
+            view.likeness(vector, ["hidden0@1/0", "open0@1/0"]),
             view.values("scope"),
             view.values("category"),
             view.records(["hidden0@1/0", "open0@1/0"]),

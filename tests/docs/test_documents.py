@@ -85,7 +85,8 @@ def test_the_json_page_names_every_key_and_no_other(tmp_path: Path) -> None:
     with trivium.init(tmp_path / "t.trivium", model="none") as library:
         library.add_text("An axe.", title="axe")
         result = library.search("axe", mode="full", facets=True)
-    found = keys_of(result_json(result))
+        scored = library.search("axe", mode="full", profile="vault")
+    found = keys_of(result_json(result)) | keys_of(result_json(scored))
     named = set(re.findall(r"^\| `([\w.]+)` \|", text("docs/json.md"), re.MULTILINE))
     assert named == found
 

@@ -27,6 +27,7 @@ LAYERS = [
         "pages",
         "compare",
         "freshness",
+        "score",
     },
     {"pipeline"},
     {"library"},
@@ -39,7 +40,7 @@ WITHIN_LAYER = {
     "text": {"stemmer"},
     "store": {"index"},
 }
-NO_DATABASE = ("fuse.py", "pipeline.py", "present.py", "retrieve", "index")
+NO_DATABASE = ("fuse.py", "pipeline.py", "present.py", "retrieve", "index", "score")
 
 
 def modules() -> list[Path]:

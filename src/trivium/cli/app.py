@@ -146,6 +146,8 @@ def search(
     predicate: Annotated[Many, many("--predicate", help="Only facts with this IRI.")] = None,
     rdf_type: Annotated[Many, many("--rdf-type", help="Only subjects of this type.")] = None,
     graph: Annotated[Many, many("--graph", help="Only facts of this graph.")] = None,
+    prefer_tag: Annotated[Many, many("--prefer-tag", help="Rank this tag higher.")] = None,
+    prefer_domain: Annotated[str | None, typer.Option(help="Rank this domain higher.")] = None,
     exclude: Annotated[Many, many("--not", help="Leave out, e.g. category=rules.")] = None,
     created_from: Annotated[str | None, typer.Option(help="Created on or after.")] = None,
     created_until: Annotated[str | None, typer.Option(help="Created before.")] = None,
@@ -189,6 +191,8 @@ def search(
             include_memories=include_memories,
             facets=facets,
             cursor=cursor,
+            prefer_tags=prefer_tag or (),
+            prefer_domain=prefer_domain,
         )
     if json:
         from trivium.present import result_json, to_text

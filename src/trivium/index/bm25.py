@@ -11,7 +11,8 @@ A column of weight 0 counts as if it were not there.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,6 +130,29 @@ def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics
 def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
     """How many visible rows hold the phrase."""
     return _document_frequency(parts, [occurrences(p.segment, phrase, weights) for p in parts])
+
+
+def frequencies(parts: Sequence[Part], terms: Iterable[str], counted: Mask) -> dict[str, int]:
+    """How many visible rows hold each term in one of the counted columns; 0 is left out."""
+    found: Counter[str] = Counter()
+    for part in parts:
+        arrays = part.segment.arrays
+        offsets, extras = arrays["posting.offsets"], arrays["extra.offsets"]
+        rows, body = arrays["posting.rows"], arrays["posting.body"]
+        postings, columns = arrays["extra.posting"], arrays["extra.column"]
+        for term in terms:
+            number = part.segment.term(term)
+            if number < 0:
+                continue
+            first, last = offsets[number], offsets[number + 1]
+            held: Mask = body[first:last] > 0 if counted[BODY] else np.zeros(last - first, bool)
+            begin, end = extras[number], extras[number + 1]
+            if begin < end:
+                held[postings[begin:end][counted[columns[begin:end]]]] = True
+            if not part.all_visible:
+                held &= part.visible[rows[first:last]]
+            found[term] += int(np.count_nonzero(held))
+    return {term: count for term, count in found.items() if count}
 
 
 def occurrences(segment: Segment, phrase: Phrase, weights: Floats) -> Occurrences:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,8 +13,8 @@ from trivium.index import bm25 as words
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.segment import Segment
-from trivium.protocols import Found
-from trivium.types import Bm25, Filter, Grant, Unit, WordQuery
+from trivium.protocols import Found, Frequencies
+from trivium.types import COLUMNS, Bm25, Filter, Grant, Unit, WordQuery
 from trivium.vectors import Floats32
 
 SubjectsOfTypes = Callable[[tuple[str, ...]], frozenset[str]]
@@ -70,6 +70,7 @@ class Seen:
     visible: tuple[Mask, ...]
     all_visible: tuple[bool, ...]
     _statistics: dict[bytes, words.Statistics] = field(default_factory=dict)
+    _frequencies: dict[bytes, dict[str, int]] = field(default_factory=dict)
 
     @classmethod
     def through(cls, snapshot: Snapshot, grant: Grant) -> Seen:
@@ -118,6 +119,17 @@ class Seen:
 
         chosen = first_units(best, total, depth)
         return Found(chosen, len(chosen) == total, matched, answer.ceiling)
+
+    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
+        """How many visible rows there are, and how many hold each term in these columns.
+
+        A state never changes, so what was counted once is kept for as long as the state is.
+        """
+        counted = np.array([name in columns for name in COLUMNS])
+        known = self._frequencies.setdefault(counted.tobytes(), {})
+        known |= words.frequencies(self.parts(), [t for t in terms if t not in known], counted)
+        count = sum(int(np.count_nonzero(visible)) for visible in self.visible)
+        return Frequencies(count, {term: known[term] for term in terms if term in known})
 
     def nearest(self, vector: Floats32, allowed: Sequence[Mask], depth: int, unit: Unit) -> Found:
         by_number = self._allowed_numbers(allowed)

@@ -28,12 +28,27 @@ class Searching(Opened):
         include_memories: bool = False,
         facets: bool = False,
         cursor: str | None = None,
+        prefer_tags: Sequence[str] = (),
+        prefer_domain: str | None = None,
         grant: Grant = OWNER,
         now: datetime | None = None,
     ) -> Result:
-        """Search by meaning, words and spelling; the result explains how it came about."""
+        """Search by meaning, words and spelling; the result explains how it came about.
+
+        `prefer_tags` and `prefer_domain` are wishes that a profile with signals ranks by; what
+        does not have them is found all the same.
+        """
         request = SearchRequest(
-            query, limit, filter, mode, tuple(legs), include_memories, facets, cursor
+            query,
+            limit,
+            filter,
+            mode,
+            tuple(legs),
+            include_memories,
+            facets,
+            cursor,
+            tuple(prefer_tags),
+            prefer_domain,
         )
         return self.answer(request, profile=profile, grant=grant, now=now)
 

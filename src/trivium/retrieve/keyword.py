@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trivium.config import KeywordSettings
 from trivium.protocols import View, WordSearch
-from trivium.text import Span, is_cjk, spans, stop_words
+from trivium.text import Span, content, is_cjk, spans, stop_words
 from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
 
 MOST_WORDS = 64
@@ -46,6 +46,7 @@ def search(
         terms=read.terms,
         complete=found.complete,
         matched=found.matched,
+        reach=found.matched,
     )
 
 
@@ -53,8 +54,7 @@ def read_query(query: str, settings: KeywordSettings) -> ReadQuery:
     """Turn what was typed into clauses; stop words go unless nothing else is left."""
     if settings.join == "websearch":
         return _websearch(query, settings)
-    found = list(spans(query))
-    kept = _content(found, settings)
+    kept = content(list(spans(query)), settings.stop_words, settings.minimum_length)
     note = _cut_note(len(kept))
     kept = kept[:MOST_WORDS]
     clauses = tuple(Clause((_word(span),)) for span in kept)
@@ -62,17 +62,6 @@ def read_query(query: str, settings: KeywordSettings) -> ReadQuery:
     if settings.join == "and" and clauses:
         return ReadQuery(WordQuery(clauses, (tuple(range(len(clauses))),)), terms, note)
     return ReadQuery(WordQuery.any_of(clauses), terms, note)
-
-
-def _content(found: list[Span], settings: KeywordSettings) -> list[Span]:
-    """Without stop words and words that are too short; all of them if none would be left."""
-    stops = stop_words(settings.stop_words) if settings.stop_words != "none" else frozenset()
-    kept = [
-        span
-        for span in found
-        if span.word not in stops and len(span.word) >= settings.minimum_length
-    ]
-    return kept or found
 
 
 _WEBSEARCH = re.compile(r'(?P<minus>-)?(?:"(?P<phrase>[^"]*)"?|(?P<word>\S+))')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ModelMismatch
-from trivium.protocols import Found, Similar
+from trivium.protocols import Found, Frequencies, Similar
 from trivium.stemmer import stem
 from trivium.store.reference.matching import count, matches, terms_of, text_of, unit_of
 from trivium.text import content_hash, similarity, trigrams, words
@@ -156,6 +156,22 @@ class ReferenceView:
             any(count(phrase, terms_of(record, column)) for column in COLUMNS)
             for record in self.visible
         )
+
+    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
+        held = [
+            {term for column in columns for term in terms_of(record, column)}
+            for record in self.visible
+        ]
+        counts = {term: sum(term in one for one in held) for term in terms}
+        return Frequencies(len(held), {term: count for term, count in counts.items() if count})
+
+    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
+        query = to_unit(vector)
+        return {
+            chunk: float(cosines(self.vectors[chunk][None, :], query)[0])
+            for chunk in chunks
+            if chunk in self.vectors
+        }
 
     def _first_units(
         self, scored: list[tuple[str, float]], depth: int, unit: Unit

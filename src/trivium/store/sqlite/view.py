@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Self, TypeVar
@@ -19,7 +19,7 @@ from trivium.index import spelling
 from trivium.index.arrays import CacheDamaged
 from trivium.index.documents import Mask
 from trivium.index.snapshot import Seen, Snapshot
-from trivium.protocols import Found, Similar
+from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
 from trivium.store.sqlite.derived import DerivedIndex, Overtaken, snapshot_as_of
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
@@ -35,6 +35,7 @@ from trivium.types import (
     WordQuery,
     document_of,
 )
+from trivium.vectors import cosines, unpack
 from trivium.vectors import unit as to_unit
 
 Answer = TypeVar("Answer")
@@ -122,6 +123,20 @@ class SqliteView:
         return self._repairing(
             lambda: bm25_index.frequency(self._seen.parts(), phrase, _EVERY_COLUMN)
         )
+
+    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
+        return self._repairing(lambda: self._seen.frequencies(terms, columns))
+
+    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
+        query = to_unit(vector)
+        hashes = {id: record.chunk.embedding_hash for id, record in self.records(chunks).items()}
+        values = {"hashes": json.dumps(sorted(set(hashes.values()))), "fingerprint": self.model}
+        with in_our_words(self._path):
+            rows = self._connection.execute(statements()["vectors_by_hash"], values).fetchall()
+        known = {
+            row["hash"]: float(cosines(unpack(row["vector"])[None, :], query)[0]) for row in rows
+        }
+        return {id: known[hash] for id, hash in hashes.items() if hash in known}
 
     def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
         return self._repairing(lambda: self._seen.browse(self._allowed(filter), unit, depth))
