@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -176,6 +175,8 @@ def _trusted(store: Path) -> dict[str, str]:
 
 
 def _write(store: Path, known: Mapping[str, str]) -> None:
+    import tempfile  # only here: it costs a start more than reading settings does
+
     try:
         store.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=store.parent)

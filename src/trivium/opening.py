@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.config import IndexSettings, library_toml, load_profile
-from trivium.configuration import configuration as read_configuration
 from trivium.embed import embedder as model_named
 from trivium.errors import InvalidValue, LibraryCorrupt, LibraryExists, LibraryReadOnly
 from trivium.library import NO_MODEL, Library
@@ -33,7 +32,11 @@ def init(
 
     What is not said comes from the settings (`trivium config list`), else from the profile.
     """
-    configured = (configuration or read_configuration()).settings
+    if configuration is None:
+        from trivium.configuration import configuration as read_configuration
+
+        configuration = read_configuration()
+    configured = configuration.settings
     profile = profile or configured.profile
     settings = load_profile(profile).index
     model = model or configured.model or settings.model

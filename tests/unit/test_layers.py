@@ -15,7 +15,7 @@ LAYERS = [
     {"types", "stemmer", "text", "clock", "sources", "vectors"},
     {"protocols", "config"},
     {"settings"},
-    {"configuration"},
+    {"configuration", "endpoint"},
     {
         "index",
         "embed",

@@ -18,6 +18,7 @@ from trivium.errors import ModelUnavailable, UnknownModel, nearest
 
 if TYPE_CHECKING:
     from trivium.protocols import Embedder
+    from trivium.settings import ModelSettings
 
 EMBEDDERS: Mapping[str, tuple[str, str]] = {
     "minilm": ("trivium.embed.minilm", "MiniLM"),
@@ -27,15 +28,38 @@ EMBEDDERS: Mapping[str, tuple[str, str]] = {
 """Where each model lives: module and class, the class callable without arguments."""
 
 
-def embedder(name: str) -> Embedder:
-    """The model of this name, not loaded yet; `UnknownModel` when there is none."""
-    if name not in EMBEDDERS:
-        known = ", ".join(EMBEDDERS)
+KINDS: Mapping[str, tuple[str, str]] = {
+    "openai": ("trivium.embed.http", "HttpEmbedder"),
+    "azure": ("trivium.embed.http", "HttpEmbedder"),
+    "fastembed": ("trivium.embed.extras", "FastEmbed"),
+    "sentence-transformers": ("trivium.embed.extras", "SentenceTransformers"),
+}
+"""Where the kinds of `[models.NAME]` live; the class takes the name and its settings."""
+
+
+def embedder(name: str, models: Mapping[str, ModelSettings] | None = None) -> Embedder:
+    """The model of this name, not loaded yet: a built-in one, or one of `models`, which are those
+    of the settings in force where none are given.
+
+    `UnknownModel` when there is none, `InvalidValue` when its settings lack something.
+    """
+    model: Embedder
+    if name in EMBEDDERS:
+        module, class_name = EMBEDDERS[name]
+        model = getattr(import_module(module), class_name)()
+        return model
+    if models is None:
+        from trivium.configuration import configuration
+
+        models = configuration().settings.models
+    if name not in models:
+        known = [*EMBEDDERS, *models]
         raise UnknownModel(
-            f"There is no model '{name}'.{nearest(name, EMBEDDERS)} Choose one of: {known}."
+            f"There is no model '{name}'.{nearest(name, known)} Choose one of: {', '.join(known)}; "
+            f"or describe it under [models.{name}] in your trivium.toml."
         )
-    module, class_name = EMBEDDERS[name]
-    model: Embedder = getattr(import_module(module), class_name)()
+    module, class_name = KINDS[models[name].kind]
+    model = getattr(import_module(module), class_name)(name, models[name])
     return model
 
 

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from trivium.config import read_library_toml
+from trivium.embed import EMBEDDERS
 from trivium.embed import embedder as model_named
-from trivium.errors import UnknownDocument
+from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownSetting
 from trivium.protocols import Embedder, Model
 from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Grant
+
+if TYPE_CHECKING:
+    from trivium.settings import Configuration
 
 NO_MODEL = "none"
 
@@ -21,8 +25,15 @@ NO_MODEL = "none"
 class Opened:
     """An open library's live parts. Use it as a context manager, or call `close`."""
 
-    def __init__(self, folder: Path, *, bundle: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        bundle: Path | None = None,
+        configuration: Configuration | None = None,
+    ) -> None:
         self.folder = bundle or folder
+        self._configuration = configuration
         self.profile_name, self.settings = read_library_toml(folder)
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
         self._store = SqliteStore(folder, refusal=refusal)
@@ -40,9 +51,18 @@ class Opened:
         self._pool.shutdown()
         self._store.close()
 
+    @property
+    def configuration(self) -> Configuration:
+        """The user's settings, read when they are first needed, which most searches never do."""
+        if self._configuration is None:
+            from trivium.configuration import configuration as read_configuration
+
+            self._configuration = read_configuration()
+        return self._configuration
+
     def waiting(self) -> int:
         """How many distinct texts still wait for their vector."""
-        model = self._model()
+        model = self._at_hand()
         return self._store.count_pending(model.fingerprint) if model else 0
 
     def _found(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
@@ -59,8 +79,19 @@ class Opened:
         if self.settings.model == NO_MODEL:
             return None
         if self._embedder is None:
-            self._embedder = model_named(self.settings.model)
+            self._embedder = self._named(self.settings.model)
         return self._embedder
+
+    def _named(self, name: str) -> Embedder:
+        built_in = name in EMBEDDERS
+        return model_named(name, {} if built_in else self.configuration.settings.models)
+
+    def _at_hand(self) -> Embedder | None:
+        """The model, or None where it cannot be had; words are searched all the same."""
+        try:
+            return self._model()
+        except (UnknownModel, InvalidValue, UnknownSetting):
+            return None
 
     def _register(self, model: Embedder) -> None:
         active = self._store.active_model()

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.embed import embedder as model_named
 from trivium.errors import InvalidValue, ModelError
 from trivium.library.base import NO_MODEL, Opened
 from trivium.protocols import Progress, silent
@@ -106,7 +105,7 @@ class Filling(Opened):
 
         own, hashed = self._model(), partial(with_hashes, settings=self.settings)
         with opened(bundle, progress) as source:
-            return take_in(source, self._store, own, model_named, hashed, self._now(), progress)
+            return take_in(source, self._store, own, self._named, hashed, self._now(), progress)
 
     def export_bundle(
         self,

@@ -64,13 +64,14 @@ class Searching(Opened):
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
         with self._store.view(grant, request.filter.as_of) as view:
-            search = Search(view, profile, self._model(), self._pool, now or self._now(), grant)
+            search = Search(view, profile, self._at_hand(), self._pool, now or self._now(), grant)
             result = search(request)
         sources = self._store.sources()
         checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)
-        return replace(result, hits=tuple(checked))
+        notices = self._configuration.notices if self._configuration else ()
+        return replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
 
     def check_profile(self, profile: Profile) -> None:
         """An error if this library lacks a leg that the profile needs."""
         with self._store.view(OWNER) as view:
-            require_legs(view, profile, self._model())
+            require_legs(view, profile, self._at_hand())

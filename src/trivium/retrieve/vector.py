@@ -18,13 +18,13 @@ def search(
         return Leg("vector", LegState.FAILED, note=note)
     if embedder is None:
         return Leg("vector", LegState.SKIPPED, note="this library has no embedding model")
-    if view.model and view.model != embedder.fingerprint:
-        note = (
-            f"the library's vectors are of {view.model}, the model at hand is "
-            f"{embedder.fingerprint}; run 'trivium embed' to make new ones"
-        )
-        return Leg("vector", LegState.FAILED, note=note)
     try:
+        if view.model and view.model != embedder.fingerprint:
+            note = (
+                f"the library's vectors are of {view.model}, the model at hand is "
+                f"{embedder.fingerprint}; run 'trivium embed' to make new ones"
+            )
+            return Leg("vector", LegState.FAILED, note=note)
         vector = to_unit(embedder.query(query))
         if not vector.any():
             return Leg("vector", LegState.EMPTY, note="the model sees no meaning in this query")

@@ -1,0 +1,327 @@
+"""One server that speaks JSON over HTTP: what all remote models are reached by.
+
+Written on the standard library, because importing a client would cost every start more than the
+call. Connections are kept and used again; a call ends within its time-out whatever the server
+does; what can be tried again is tried again, after the time the server asks for. A redirect is
+never followed, so that a key goes nowhere but where the settings say, and no message repeats it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from trivium.errors import ModelRefused, ModelUnavailable
+from trivium.settings import may_carry_a_key
+from trivium.version import __version__
+
+Given = TypeVar("Given")
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""A thousand vectors of 4,096 numbers, written out; what is longer is no answer."""
+
+FIRST_PAUSE = 0.25
+_AGAIN = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
+_AT_FAULT = frozenset((400, 413, 414, 415, 422))
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|key|jina|pa|hf)[-_][\w*.-]{4,}")
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """A server at a base URL. Safe to share between threads.
+
+    `environment`, `sleep` and `clock` are parameters for tests.
+    """
+
+    url: str
+    key_variable: str = ""
+    key_header: str = "Authorization"
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    _idle: list[HTTPConnection] = field(default_factory=list, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def post(self, path: str, body: Any, *, time_out: float, tries: int = 1) -> Any:
+        """The JSON that the server answers.
+
+        `ModelUnavailable` when it cannot be reached or will not serve, `ModelRefused` when this
+        request is at fault or the answer is not JSON.
+        """
+        deadline = self.clock() + time_out
+        data, headers = json.dumps(body).encode(), self._headers()
+        for attempt in range(tries):
+            try:
+                left = max(deadline - self.clock(), 0.001)
+                return _parsed(_within(_Call(self, path, data, headers, left)))
+            except ModelUnavailable as error:
+                pause = error.retry_after
+                pause = FIRST_PAUSE * 2**attempt if pause is None else pause
+                last = attempt + 1 == tries
+                if last or not error.retryable or self.clock() + pause >= deadline:
+                    raise
+                self.sleep(pause)
+        raise ValueError("a call needs at least one try")
+
+    def stream(self, path: str, body: Any, *, time_out: float) -> Iterator[str]:
+        """The `data:` lines of a server-sent stream, as they come, without the closing mark."""
+        connection = self._connection(time_out)
+        deadline = self.clock() + time_out
+        try:
+            try:
+                self._send(connection, path, json.dumps(body).encode(), self._headers())
+                response = connection.getresponse()
+                if response.status != 200:
+                    self._raise(response, response.read(LARGEST_ANSWER))
+                while line := response.readline(LARGEST_ANSWER):
+                    text = line.decode("utf-8", "replace").strip()
+                    if text == "data: [DONE]":
+                        return
+                    if text.startswith("data:"):
+                        yield text.removeprefix("data:").strip()
+                    if self.clock() > deadline:
+                        raise _late(self.url)
+            except (OSError, HTTPException) as error:
+                raise self._unreachable(error) from error
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Let go of the connections that wait to be used again."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
+    def __del__(self) -> None:
+        self.close()  # whoever lets go of a model need not know that it holds connections
+
+    # --- one exchange ----------------------------------------------------------------------------
+
+    def exchange(self, call: _Call) -> bytes:
+        """Send it and read the whole answer, on a kept connection if there is one."""
+        with self._lock:
+            kept = self._idle.pop() if self._idle else None
+        if kept is not None:
+            try:
+                return self._exchange(kept, call)
+            except (OSError, HTTPException) as error:  # closed meanwhile; that is no failure
+                if call.given_up:
+                    raise self._unreachable(error) from error
+        try:
+            return self._exchange(self._connection(call.time_out), call)
+        except (OSError, HTTPException) as error:
+            raise self._unreachable(error) from error
+
+    def _exchange(self, connection: HTTPConnection, call: _Call) -> bytes:
+        call.connection = connection
+        try:
+            self._send(connection, call.path, call.data, call.headers)
+            response = connection.getresponse()
+            body = response.read(LARGEST_ANSWER + 1)
+            kept = response.isclosed() and not response.will_close
+            if response.length:  # what the header promised and did not come
+                raise IncompleteRead(body)
+            if response.status != 200:
+                self._raise(response, body)
+        except BaseException:
+            connection.close()
+            raise
+        if len(body) > LARGEST_ANSWER:
+            connection.close()
+            raise ModelRefused(f"{self.url} answers with more than 64 MB; ask for less at a time")
+        if kept and not call.given_up:
+            with self._lock:
+                self._idle.append(connection)
+        else:
+            connection.close()
+        return body
+
+    def _send(
+        self, connection: HTTPConnection, path: str, data: bytes, headers: Mapping[str, str]
+    ) -> None:
+        base = urlsplit(self.url)
+        target = base.path.rstrip("/") + path
+        if base.query:
+            target += ("&" if "?" in target else "?") + base.query
+        connection.request("POST", target, data, dict(headers))
+
+    def _connection(self, time_out: float | None) -> HTTPConnection:
+        parts = urlsplit(self.url)
+        host, secure = parts.hostname or "", parts.scheme == "https"
+        proxy = None if proxy_bypass(host) else getproxies().get(parts.scheme)
+        kind = HTTPSConnection if secure else HTTPConnection
+        if not proxy or host in ("localhost", "127.0.0.1", "::1"):
+            return kind(host, parts.port, timeout=time_out)
+        through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        connection = kind(through.hostname or "", through.port or 8080, timeout=time_out)
+        connection.set_tunnel(host, parts.port or (443 if secure else 80))
+        return connection
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": f"trivium/{__version__}",
+        }
+        key = self._key()
+        if key:
+            headers[self.key_header] = (
+                f"Bearer {key}" if self.key_header == "Authorization" else key
+            )
+        return headers
+
+    def _key(self) -> str:
+        if not self.key_variable:
+            return ""
+        key = self.environment.get(self.key_variable, "").strip()
+        if not key:
+            raise ModelUnavailable(
+                f"{self.url} needs a key; put it into the environment variable {self.key_variable}"
+            )
+        if not key.isascii() or not key.isprintable():
+            raise ModelUnavailable(
+                f"the environment variable {self.key_variable} does not hold a key: it has signs "
+                "that no key has; set it again"
+            )
+        if not may_carry_a_key(self.url):
+            raise ModelUnavailable(
+                f"a key is not sent to {self.url}, where anybody on the way could read it; use "
+                "https, or remove key_variable"
+            )
+        return key
+
+    # --- what went wrong -------------------------------------------------------------------------
+
+    def _raise(self, response: HTTPResponse, body: bytes) -> None:
+        status, said = response.status, self._said(body)
+        if status in (401, 403):
+            raise ModelUnavailable(
+                f"{self.url} refuses the key ({status}{said}); check the environment variable "
+                f"{self.key_variable or 'and name it in key_variable'}"
+            )
+        if status in _AGAIN:
+            raise ModelUnavailable(
+                f"{self.url} cannot serve now ({status}{said}); try again later",
+                retryable=True,
+                retry_after=_retry_after(response.getheader("Retry-After")),
+            )
+        if status in _AT_FAULT:
+            raise ModelRefused(f"{self.url} refuses the request ({status}{said})")
+        if 300 <= status < 400:
+            raise ModelUnavailable(
+                f"{self.url} sends elsewhere ({status}), which is not followed; correct the url"
+            )
+        raise ModelUnavailable(
+            f"{self.url} answers {status}{said}; check the url and the model's name"
+        )
+
+    def _said(self, body: bytes) -> str:
+        """What the server says about it, short and without a key it may repeat."""
+        try:
+            data = json.loads(body)
+            error = data.get("error", data) if isinstance(data, dict) else data
+            text = error.get("message", error) if isinstance(error, dict) else error
+        except (ValueError, RecursionError):
+            text = body[:400].decode("utf-8", "replace")
+        text = _UNSEEN.sub(" ", str(text)).strip()
+        key = self.environment.get(self.key_variable, "").strip() if self.key_variable else ""
+        if key:
+            text = text.replace(key, "…")
+        text = _LIKE_A_KEY.sub("…", text)
+        return f": {text[:200]}" if text else ""
+
+    def _unreachable(self, error: Exception) -> ModelUnavailable:
+        if isinstance(error, TimeoutError):
+            return _late(self.url)
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return ModelUnavailable(
+            f"{self.url} cannot be reached ({why}); check the url and whether the server runs",
+            retryable=True,
+        )
+
+
+@dataclass(slots=True)
+class _Call:
+    """One exchange, and the connection it uses, so that it can be given up from outside."""
+
+    endpoint: Endpoint
+    path: str
+    data: bytes
+    headers: Mapping[str, str]
+    time_out: float
+    connection: HTTPConnection | None = None
+    given_up: bool = False
+
+    def __call__(self) -> bytes:
+        return self.endpoint.exchange(self)
+
+    def give_up(self) -> None:
+        self.given_up = True
+        sock = self.connection.sock if self.connection else None
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads from it
+
+
+def _within(call: _Call) -> bytes:
+    """The call's result, or `ModelUnavailable` when the time is over, whatever it hangs in:
+    a name that is looked up for minutes, or an answer that comes byte by byte.
+    """
+    results = SimpleQueue[bytes | BaseException]()
+
+    def work() -> None:
+        try:
+            results.put(call())
+        except BaseException as error:
+            results.put(error)
+
+    Thread(target=work, daemon=True, name="trivium-call").start()
+    try:
+        result = results.get(timeout=call.time_out)
+    except Empty:
+        call.give_up()
+        raise _late(call.endpoint.url) from None
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+def _late(url: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"{url} did not answer in time; try again later, or raise its time_out", retryable=True
+    )
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ModelRefused("the server's answer is not JSON; check the url") from error
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds to wait: a number, or the time until a date."""
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
