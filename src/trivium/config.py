@@ -41,8 +41,8 @@ class IndexSettings:
     """What a library is made with; changing any of it means reading the sources again."""
 
     model: str = "minilm"
-    chunk_size: int = 256
-    chunk_overlap: int = 32
+    chunk_size: int = 200
+    chunk_overlap: int = 24
     template: str = "{title}\n{heading}\n{text}"
 
 

@@ -46,6 +46,14 @@ class Embedder(Protocol):
     def query(self, text: str) -> NDArray[np.float32]: ...
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """What an embedder with a tokenizer at hand also has; chunks are measured with it."""
+
+    def count_tokens(self, text: str) -> int:
+        """The tokens the model sees in a text; none in blanks, marks at its ends not counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a view's search gives back: (chunk id, score) best first, ties by id.

@@ -12,6 +12,8 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import trivium.embed
@@ -20,7 +22,7 @@ from trivium.embed.hashing import Hashing
 from trivium.embed.minilm import BATCH_TOKENS, MiniLM, _batches
 from trivium.embed.static import Static
 from trivium.errors import InvalidValue, ModelUnavailable, UnknownModel
-from trivium.protocols import Embedder
+from trivium.protocols import CountsTokens, Embedder
 
 TEXTS = [
     "A cat sleeps on the warm windowsill.",
@@ -37,6 +39,7 @@ PARAPHRASES = (
 )
 
 # Typed as the protocol, so that the type checker compares the classes with it.
+MINILM = MiniLM()
 MODELS: Sequence[Embedder] = [MiniLM(), Static(), Hashing()]
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 
@@ -48,6 +51,25 @@ def run_python(code: str) -> str:
     return subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     ).stdout
+
+
+# Without control characters, which the model leaves out: what they part it reads as one word.
+READABLE = st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"]))
+
+
+@given(st.lists(st.one_of(READABLE, st.sampled_from([" ", "\n", "don't ", "C++;", "naïve "]))))
+def test_counting_words_one_by_one_counts_the_text(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    whole = MINILM.tokenizer.encode(text, add_special_tokens=False)
+    assert MINILM.count_tokens(text) == len(whole)
+
+
+@pytest.mark.parametrize("model", [MiniLM(), Static()], ids=lambda model: model.name)
+def test_models_with_a_tokenizer_count(model: CountsTokens) -> None:
+    assert model.count_tokens("") == model.count_tokens(" \n\t") == 0
+    assert model.count_tokens("the cat sat") == 3
+    assert model.count_tokens("\ud800 half a character") > 3
+    assert not isinstance(Hashing(), CountsTokens)
 
 
 @each_model

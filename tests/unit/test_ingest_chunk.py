@@ -159,7 +159,7 @@ def test_impossible_settings_are_refused(size: int, overlap: int) -> None:
 
 
 def test_the_version_is_known_without_an_instance() -> None:
-    assert Chunking.version == Chunking().version == "structure/1"
+    assert Chunking.version == Chunking().version == "structure/2"
 
 
 def test_abbreviations_do_not_end_sentences() -> None:

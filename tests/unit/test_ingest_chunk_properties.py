@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.ingest.blocks import Block, Extraction
+from trivium.embed.minilm import MiniLM
+from trivium.ingest.blocks import Block, Extraction, blank_free
 from trivium.ingest.chunk import Chunking, chunk, estimate_tokens
 from trivium.ingest.markdown import scan
 
@@ -37,6 +38,7 @@ def test_the_whole_is_never_more_than_its_parts(one: str, other: str) -> None:
 
 # --- what always holds ---------------------------------------------------------------------------
 
+MODEL = MiniLM()
 PIECES = st.sampled_from(
     [
         *(
@@ -99,6 +101,43 @@ def test_no_passage_crosses_a_heading_of_the_top_level(text: str, limits: tuple[
         for border in borders:
             if passage.start < border < passage.end:
                 assert is_only_headings(text, blocks, passage.start, border)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, SIZES)
+def test_what_fits_stays_whole(text: str, limits: tuple[int, int]) -> None:
+    blocks = scan(text)
+    found = chunk(Extraction(text, blocks), Chunking(*limits))
+    for block in blocks:
+        start, end = blank_free(text, block.start, block.end)
+        if (
+            block.kind in ("table", "list", "code")
+            and estimate_tokens(text[start:end]) <= limits[0]
+        ):
+            assert any(one.start <= start and end <= one.end for one in found)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, SIZES)
+def test_the_overlap_is_applied_once(text: str, limits: tuple[int, int]) -> None:
+    found = chunk(Extraction(text, scan(text)), Chunking(*limits))
+    for before, after in pairwise(found):
+        assert estimate_tokens(text[after.start : before.end]) <= limits[1]
+    for before, after in zip(found, found[2:], strict=False):
+        assert before.end <= after.start  # no passage repeats what the last one repeated
+
+
+@settings(max_examples=50, deadline=None)
+@given(TEXTS, SIZES)
+def test_the_same_holds_in_tokens_of_a_model(text: str, limits: tuple[int, int]) -> None:
+    found = chunk(Extraction(text, scan(text)), Chunking(*limits), MODEL.count_tokens)
+    for one in found:
+        assert text[one.start : one.end] == one.text
+        # Two halves of a word may have a token more than the word: no tokenizer promises less.
+        inside_a_word = not f"{text} "[one.end].isspace() or not f" {text}"[one.start].isspace()
+        assert MODEL.count_tokens(one.text) <= limits[0] or inside_a_word or len(one.text) == 1
+    covered = {at for one in found for at in range(one.start, one.end)}
+    assert all(at in covered for at, character in enumerate(text) if not character.isspace())
 
 
 @settings(deadline=None)

@@ -57,6 +57,11 @@ class Static:
             row += table[encoding.ids].sum(axis=0)
         return unit_rows(sums)
 
+    def count_tokens(self, text: str) -> int:
+        """How many tokens the model sees in the words of a text, one blank between them."""
+        words = " ".join(text.split())
+        return len(self._load()[0].encode(encodable(words), add_special_tokens=False))
+
     def query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of one text, the same that `documents` gives."""
         return self.documents([text]).ravel()

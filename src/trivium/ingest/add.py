@@ -12,19 +12,22 @@ from typing import Any, Protocol
 
 from trivium.config import IndexSettings
 from trivium.errors import SourceError, TriviumError
+from trivium.ingest.blocks import Extraction
+from trivium.ingest.chunk import ESTIMATE, Ruler
 from trivium.ingest.draft import (
     Given,
+    cut,
     of_entry,
     of_extraction,
     same_fields,
-    whole,
     with_earlier_words,
     with_fields,
 )
 from trivium.ingest.entries import read_entries
 from trivium.ingest.extract import Reader, refuse_large
 from trivium.ingest.fields import Fields
-from trivium.ingest.files import NotASource, walk
+from trivium.ingest.files import NotASource, normalise_lines, walk
+from trivium.ingest.markdown import scan
 from trivium.protocols import Progress, Store
 from trivium.text import content_hash
 from trivium.types import OWNER, Document, Draft
@@ -69,6 +72,7 @@ class Adding:
     reprocess: bool
     progress: Progress
     extractor: str = "local"
+    ruler: Ruler = ESTIMATE
     _reader: Reader = field(init=False)
     _batch: list[Draft] = field(default_factory=list)
     _seen: int = 0
@@ -117,7 +121,9 @@ class Adding:
             source_hash=content_hash(clean),
         )
         document = with_fields(document, Fields(), self.given, self.now)
-        self._draft(whole(document, clean, self.settings))
+        plain = normalise_lines(clean)
+        extraction = Extraction(plain, scan(plain), extractor="text/1")
+        self._draft(cut(document, extraction, self.settings, self.ruler))
 
     def entries(self, entries: Iterable[Mapping[str, Any]], name: str = "entries") -> None:
         try:
@@ -169,7 +175,7 @@ class Adding:
         extraction = self._reader(data, str(path))
         self._notes += [(str(path), note) for note in extraction.notes]
         uri = _uri(path.parent.resolve() / path.name, roots)
-        return [of_extraction(extraction, path, uri, data, self.given, self.settings)]
+        return [of_extraction(extraction, path, uri, data, self.given, self.settings, self.ruler)]
 
     def _entries(self, data: bytes, name: str) -> list[Draft]:
         return [

@@ -45,16 +45,28 @@ def estimate_tokens(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Ruler:
+    """What passages are measured with; `name` is part of the pipeline fingerprint."""
+
+    name: str
+    count: CountTokens
+
+
+ESTIMATE = Ruler("estimate", estimate_tokens)
+
+
+@dataclass(frozen=True, slots=True)
 class Chunking:
     """How long passages may be and how much of one the next repeats, in tokens.
 
-    256 is what the default model reads at once; 32 is a sentence or two. `version` is part of the
-    pipeline fingerprint: it changes whenever the same text would be cut differently.
+    200, because the default model reads 256 and the title and the headings are read before the
+    text; 24 is a sentence of usual length. `version` is part of the pipeline fingerprint: it
+    changes whenever the same text would be cut differently.
     """
 
-    version: ClassVar[str] = "structure/1"
-    size: int = 256
-    overlap: int = 32
+    version: ClassVar[str] = "structure/2"
+    size: int = 200
+    overlap: int = 24
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -77,7 +89,8 @@ def chunk(
     """The passages in order; each is exactly `text[start:end]`, together they hold all the text.
 
     No passage has more than `size` tokens unless one character has. `count` must find none in
-    whitespace and no more in a text than in its parts together. It sees each part of the text a
+    whitespace and no more in a text than in its parts together (models' tokenizers keep that
+    between words; a word that is cut may have a token more). It sees each part of the text a
     few times at most, so the time grows with the length of the text and no faster.
     """
     text = extraction.text
@@ -237,13 +250,14 @@ class _Cutter:
     def _must_cut(self, unit: _Unit, piece: list[_Unit]) -> bool:
         """Whether the unit never fits, or would leave its heading behind alone.
 
-        Tables and code are worth more whole than together with their heading.
+        Tables, lists and code are worth more whole than together with their heading, which every
+        passage names anyway.
         """
         if unit.tokens > self.chunking.size:
             return True
         alone = bool(piece) and all(before.kind == "heading" for before in piece)
         short = sum(before.tokens for before in piece) <= self.chunking.size // 2
-        return alone and short and unit.kind in ("paragraph", "list")
+        return alone and short and unit.kind == "paragraph"
 
     def _parts(self, unit: _Unit) -> list[_Unit]:
         """The unit cut in the gentlest way that cuts it at all; nothing for one character."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trivium.config import IndexSettings
 from trivium.ingest.blocks import Extraction
-from trivium.ingest.chunk import Chunking, chunk
+from trivium.ingest.chunk import ESTIMATE, Chunking, Ruler, chunk
 from trivium.ingest.entries import Entry
 from trivium.ingest.fields import Fields, document_fields
 from trivium.text import content_hash
@@ -37,6 +37,7 @@ def of_extraction(
     data: bytes,
     given: Given,
     settings: IndexSettings,
+    ruler: Ruler = ESTIMATE,
 ) -> Draft:
     """The draft of a file."""
     fields = document_fields(extraction.fields, str(path))
@@ -53,12 +54,16 @@ def of_extraction(
         source_size=len(data),
         source_mtime=state.st_mtime_ns,
     )
-    document = with_fields(document, fields, given, modified)
-    passages = chunk(extraction, Chunking(settings.chunk_size, settings.chunk_overlap))
+    return cut(with_fields(document, fields, given, modified), extraction, settings, ruler)
+
+
+def cut(document: Document, extraction: Extraction, settings: IndexSettings, ruler: Ruler) -> Draft:
+    """The document with the passages of its text."""
+    chunking = Chunking(settings.chunk_size, settings.chunk_overlap)
+    passages = chunk(extraction, chunking, ruler.count)
     passages = passages or (Passage(""),)  # its title and tags can still be found
-    pipeline = (
-        f"{extraction.extractor} {Chunking.version} {settings.chunk_size}/{settings.chunk_overlap}"
-    )
+    sizes = f"{chunking.size}/{chunking.overlap} {ruler.name}"
+    pipeline = f"{extraction.extractor} {Chunking.version} {sizes}"
     return with_hashes(
         Draft(document, passages, ("",) * len(passages), extraction.text, pipeline), settings
     )

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.errors import InvalidValue, ModelError
 from trivium.library.base import NO_MODEL, Opened
-from trivium.protocols import Progress, silent
+from trivium.protocols import CountsTokens, Progress, silent
 from trivium.types import NO_FILTER, Filter
 
 if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
     from trivium.ingest.add import Adding, AddReport
+    from trivium.ingest.chunk import Ruler
     from trivium.store.omnidata import Bundle, ExportReport, ImportReport
 
 EMBED_BATCH = 100
@@ -91,7 +92,22 @@ class Filling(Opened):
 
         given = Given(scope, category, tuple(tags), kind)
         now = self._now()
-        return Adding(self._store, self.settings, given, now, reprocess, progress, extractor)
+        return Adding(
+            self._store, self.settings, given, now, reprocess, progress, extractor, self._ruler()
+        )
+
+    def _ruler(self) -> Ruler:
+        """The tokenizer of the library's model; an estimate where it has none, or none at hand."""
+        from trivium.ingest.chunk import ESTIMATE, Ruler
+
+        model = self._model()
+        if not isinstance(model, CountsTokens):
+            return ESTIMATE
+        try:
+            model.count_tokens("")
+        except ModelError:  # the words go in; `embed` will say what is missing
+            return ESTIMATE
+        return Ruler(model.name, model.count_tokens)
 
     def import_bundle(
         self, bundle: str | Path | Bundle, *, progress: Progress = silent
