@@ -12,7 +12,7 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -57,6 +57,7 @@ def run_python(code: str) -> str:
 READABLE = st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"]))
 
 
+@settings(deadline=None)  # the first text loads the tokenizer
 @given(st.lists(st.one_of(READABLE, st.sampled_from([" ", "\n", "don't ", "C++;", "naïve "]))))
 def test_counting_words_one_by_one_counts_the_text(pieces: list[str]) -> None:
     text = "".join(pieces)
