@@ -130,6 +130,10 @@ class ScoreSettings:
     half_life_days: float = 365
     decay_zone: float = 0.25
     """The last part of a validity window, in which its decay falls from 1 to 0."""
+    adapt_after: int = 30
+    """So many judgements are needed before they move the semantic weight; 0: they never do."""
+    adapt_step: float = 0.30
+    adapt_limit: float = 0.15
 
     def __post_init__(self) -> None:
         for name, weights in (("weights", self.weights), ("hybrid", self.hybrid)):
@@ -146,6 +150,8 @@ class ScoreSettings:
                 "search.score.half_life_days must be above 0 and decay_zone a share of 1; "
                 "365 and 0.25 are what document 004 says"
             )
+        if min(self.adapt_after, self.adapt_step, self.adapt_limit) < 0:
+            raise InvalidValue("search.score.adapt_… must not be negative; 0 switches it off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,8 @@ class SearchSettings:
     legs: tuple[str, ...] = ("keyword", "vector", "trigram")
     optional: tuple[str, ...] = ()
     """Legs that are skipped, and not an error, where the library cannot serve them."""
+    small_corpus: int = 0
+    """Where fewer than so many are found, no page drops more than half of them; 0: no such rule."""
     keyword: KeywordSettings = KeywordSettings()
     vector: VectorSettings = VectorSettings()
     trigram: TrigramSettings = TrigramSettings()

@@ -31,6 +31,8 @@ class Cursor:
     chunk: str
     now: datetime | None
     """When the first page was made, if scores depend on it: ages are judged at one moment."""
+    shift: float = 0.0
+    """How far feedback had moved the weights then: a verdict between two pages moves neither."""
 
     def encode(self) -> str:
         values = [
@@ -41,6 +43,7 @@ class Cursor:
             self.score,
             self.chunk,
             format_time(self.now) if self.now else "",
+            self.shift,
         ]
         return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
@@ -49,7 +52,7 @@ class Cursor:
         """The cursor of this very request; anything else is an error."""
         try:
             data = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            digest, stamp, depths, shown, score, chunk, now = data
+            digest, stamp, depths, shown, score, chunk, now, shift = data
             cursor = cls(
                 str(digest),
                 int(stamp),
@@ -58,13 +61,15 @@ class Cursor:
                 float(score),
                 str(chunk),
                 parse_time(str(now)) if now else None,
+                float(shift),
             )
         except InvalidValue as error:
             raise InvalidValue(_NOT_A_CURSOR) from error
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidValue(_NOT_A_CURSOR) from error
         fits = all(1 <= depth <= DEEPEST for depth in cursor.depths.values())
-        if not fits or cursor.shown < 0 or cursor.request != digest_of(request, profile):
+        fits = fits and cursor.shown >= 0 and abs(cursor.shift) <= 1
+        if not fits or cursor.request != digest_of(request, profile):
             raise InvalidValue(_NOT_A_CURSOR)
         return cursor
 
@@ -92,7 +97,8 @@ def next_cursor(
     shown: int,
     last: Candidate,
     now: datetime | None,
+    shift: float,
 ) -> str:
     """The cursor for the page after the one that ends with `last`."""
     digest = digest_of(request, profile)
-    return Cursor(digest, stamp, depths, shown, last.score, last.id, now).encode()
+    return Cursor(digest, stamp, depths, shown, last.score, last.id, now, shift).encode()

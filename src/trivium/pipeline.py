@@ -47,27 +47,33 @@ class Search:
     pool: Executor
     now: datetime
     grant: Grant = OWNER
+    shift: float = 0.0
+    """How far feedback has moved the weight of words, where the profile has signals."""
 
     def __call__(self, request: SearchRequest) -> Result:
         started = perf_counter()
         request = self._checked(request)
         cursor = self._cursor(request)
         if cursor and cursor.now:
-            return replace(self, now=cursor.now)._answer(request, cursor, started)
+            then = replace(self, now=cursor.now, shift=cursor.shift)
+            return then._answer(request, cursor, started)
         return self._answer(request, cursor, started)
 
     def _answer(self, request: SearchRequest, cursor: Cursor | None, started: float) -> Result:
         depths = cursor.depths if cursor else self._depths(request)
         legs = self._retrieve(request, depths)
+        small = cursor is None and self._is_small(legs)
+        if small:  # all that there is, for this page and the next ones
+            depths = {leg.name: max(depths[leg.name], leg.reach) for leg in legs}
+            legs = legs if _complete(legs) else self._retrieve(request, depths)
         if request.query.strip():
-            fused = fuse(_answers(legs), self.profile.search.fuse)
-            scored = Stage(self.view, self.profile.search, self.now)(fused, request, legs)
-            found = self._group(scored)
+            found = self._rank(request, legs)
             total = len(found)
         else:
             found, total = self._browse(request)
         left = cursor.rest(found) if cursor else found
-        page, shown = left.cut(request.limit), cursor.shown if cursor else 0
+        everything = small and len(left) > 2 * request.limit
+        page, shown = left if everything else left.cut(request.limit), cursor.shown if cursor else 0
         return Result(
             query=request.query,
             profile=self.profile.name,
@@ -79,7 +85,7 @@ class Search:
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
             degraded=tuple(_notes(legs, LegState.FAILED)),
-            warnings=tuple(self._warnings(legs, request, cursor)),
+            warnings=(*self._warnings(legs, request, cursor), *_all_shown(page, request.limit)),
             facets=self._facets(found) if request.facets else None,
             next_cursor=self._next(request, depths, page, left, shown),
         )
@@ -148,6 +154,16 @@ class Search:
         found = self.view.browse(self.filter_of(request), self.profile.search.unit, EVERYTHING)
         return found.ranking(), found.matched
 
+    def _is_small(self, legs: Sequence[Leg]) -> bool:
+        """Whether so few are found, without any cut, that no page should drop most of them."""
+        reached = [leg.reach for leg in legs if leg.state is LegState.OK]
+        return bool(reached) and max(reached) < self.profile.search.small_corpus
+
+    def _rank(self, request: SearchRequest, legs: Sequence[Leg]) -> Ranking:
+        fused = fuse(_answers(legs), self.profile.search.fuse)
+        score = Stage(self.view, self.profile.search, self.now, self.shift)
+        return self._group(score(fused, request, legs))
+
     def _group(self, ranking: Ranking) -> Ranking:
         chunks = [candidate.id for candidate in ranking.candidates]
         units = self.view.units(chunks, self.profile.search.unit)
@@ -179,7 +195,7 @@ class Search:
         last, shown = page.candidates[-1], shown + len(page)
         profile, stamp = repr(self.profile), self.view.stamp
         now = self.now if self.profile.search.score.method == "signals" else None
-        return next_cursor(request, profile, stamp, depths, shown, last, now)
+        return next_cursor(request, profile, stamp, depths, shown, last, now, self.shift)
 
     def _warnings(
         self, legs: Sequence[Leg], request: SearchRequest, cursor: Cursor | None
@@ -209,6 +225,17 @@ def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
         if scope not in known:
             hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
             raise UnknownName(f"no document has the scope '{scope}'.{hint}")
+
+
+def _complete(legs: Sequence[Leg]) -> bool:
+    return all(leg.complete for leg in legs)
+
+
+def _all_shown(page: Ranking, limit: int) -> list[str]:
+    """Where the page holds more than was asked for, why."""
+    if len(page) <= limit:
+        return []
+    return [f"so few were found that all {len(page)} are shown: {limit} would drop more than half"]
 
 
 def _slips(view: View, filter: Filter) -> list[str]:

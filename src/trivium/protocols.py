@@ -23,9 +23,11 @@ from trivium.types import (
     Draft,
     Filter,
     Grant,
+    Judgement,
     Ranking,
     Record,
     Unit,
+    Verdict,
     Version,
     WordQuery,
 )
@@ -240,6 +242,14 @@ class Store(Protocol):
         """What is wrong with the record or its derived index; empty when all is well."""
 
     def close(self) -> None: ...
+
+
+class FeedbackLog(Protocol):
+    """What people and agents thought of what they found. A judgement is never changed."""
+
+    def record(self, judgements: Sequence[Judgement], now: datetime) -> None: ...
+    def counts(self, grant: Grant) -> dict[Verdict, int]:
+        """How often each verdict was given about documents that exist within the grant."""
 
 
 class Progress(Protocol):

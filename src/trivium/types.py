@@ -172,6 +172,19 @@ def owner_of(name: str) -> str:
 _CHUNK_ID = re.compile(r".+@[0-9]{1,9}/[0-9]{1,9}", re.DOTALL)
 
 
+Verdict: TypeAlias = Literal["accepted", "dismissed", "modified", "failed"]
+VERDICTS: tuple[Verdict, ...] = ("accepted", "dismissed", "modified", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What somebody thought of a document that a query had found."""
+
+    document: str
+    verdict: Verdict
+    query: str = ""
+
+
 # --- who may see what ----------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from trivium.protocols import Found, legs_of
 from trivium.stemmer import stem
 from trivium.store.reference import ReferenceStore
 from trivium.store.sqlite import SqliteStore
-from trivium.types import COLUMNS, Document, Draft, Filter, Grant, Passage, Unit
+from trivium.types import COLUMNS, Document, Draft, Filter, Grant, Judgement, Passage, Unit
 
 Stores = Any
 SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
@@ -255,6 +255,18 @@ class TestEachStore:
         apply(store, Operation("embed", worlds.MODELS[0]), 1)
         with store.view(Grant()) as view, pytest.raises(ModelMismatch, match="2 dimensions"):
             view.nearest(np.ones(2, np.float32), Filter(), 5, "chunk")
+
+    def test_counts_judgements_of_what_exists_within_the_grant(self, store: Stores) -> None:
+        for id, scope in (("a", "all"), ("b", "dm-only"), ("c", "all")):
+            document = _document(id, scope=scope)
+            store.put([worlds.with_hashes(Draft(document, (Passage(id),), ("",)))], NOW)
+        store.feedback.record(
+            [Judgement(id, "accepted", "axe") for id in "abc"] + [Judgement("b", "failed")], NOW
+        )
+        store.remove(["c"])
+        none = {"accepted": 0, "dismissed": 0, "modified": 0, "failed": 0}
+        assert store.feedback.counts(Grant()) == none | {"accepted": 2, "failed": 1}
+        assert store.feedback.counts(Grant(frozenset())) == none | {"accepted": 1}
 
     def test_rollback_gives_the_earlier_ids_exactly(self, store: Stores) -> None:
         for text in ("battle axe", "short sword"):

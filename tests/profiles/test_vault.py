@@ -184,6 +184,45 @@ class TestOverFetchThatNeverHappens:
         assert (best.id, best.parts[0].rank) == ("e24", 25)
 
 
+class TestSmallCorpusGuard:
+    @staticmethod
+    def of(folder: Path, size: int, **options: Any) -> Library:
+        return vault(folder, *(entry(f"e{i:02}", "axe") for i in range(size)), **options)
+
+    @pytest.mark.parametrize("model", ["none", "hashing"])
+    def test_fewer_than_fifty_are_all_shown_when_most_would_be_dropped(
+        self, tmp_path: Path, model: str
+    ) -> None:
+        with self.of(tmp_path, 45, model=model) as library:  # more than the over-fetch of 30
+            result = search(library, "axe", limit=10)
+            assert (len(result), result.total, result.next_cursor) == (45, 45, None)
+            assert any("all 45 are shown" in text for text in result.warnings)
+
+    def test_half_is_not_more_than_half(self, tmp_path: Path) -> None:
+        with self.of(tmp_path, 20) as library:
+            result = search(library, "axe", limit=10)
+            assert (len(result), result.total, result.warnings) == (10, 20, ())
+            rest = search(library, "axe", limit=3, cursor=result.next_cursor)
+            assert len(rest) == 3  # a later page is a page
+            assert len(search(library, "axe", limit=9)) == 20
+
+    def test_fifty_are_a_corpus(self, tmp_path: Path) -> None:
+        with self.of(tmp_path, 50) as library:
+            result = search(library, "axe", limit=5)
+            assert (len(result), result.total, result.matched) == (5, 30, 50)
+            assert result.next_cursor
+
+    def test_it_counts_what_is_found_within_filter_and_grant(self, tmp_path: Path) -> None:
+        with self.of(tmp_path, 60) as library:
+            library.add_entries(entry(f"h{i}", "axe", domain="x") for i in range(9))
+            found = search(library, "axe", limit=2, filter=Filter(domain=("x",)))
+            assert len(found) == 9
+
+    def test_other_profiles_have_none(self, tmp_path: Path) -> None:
+        with self.of(tmp_path, 9) as library:
+            assert len(search(library, "axe", limit=2, profile="default")) == 2
+
+
 class TestDecayThatNeverActs:
     def test_a_year_halves_it_in_the_score(self, tmp_path: Path) -> None:
         with vault(

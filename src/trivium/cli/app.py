@@ -9,7 +9,9 @@ import typer
 
 from trivium.cli.bundles import export_bundle, import_bundle
 from trivium.cli.evaluate import evaluate
+from trivium.cli.judging import feedback
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.profiles import profiles
 from trivium.cli.settings import config, trust
 from trivium.errors import InvalidValue
 
@@ -320,44 +322,6 @@ def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     show_mapping(data)
 
 
-profiles = typer.Typer(name="profile", help="Look at profiles.", no_args_is_help=True)
-app.add_typer(profiles)
-
-
-@profiles.command("list")
-def list_profiles(json: JsonOption = False) -> None:
-    """List the profiles that ship with Trivium."""
-    from trivium.cli.reports import show_profiles
-    from trivium.config import load_profile, profile_names
-
-    show_profiles([load_profile(name) for name in profile_names()], as_json=json)
-
-
-@profiles.command("show")
-def show_profile(name: Annotated[str, typer.Argument(help="A name or a TOML file.")]) -> None:
-    """Print a profile's TOML, with the reason for every number."""
-    from trivium.config import profile_text
-
-    typer.echo(profile_text(name).rstrip())
-
-
-@profiles.command("check")
-def check_profile(
-    name: Annotated[str, typer.Argument(help="A name or a TOML file.")],
-    settings: Annotated[Many, many("--set", help="Override: search.fuse.k=30.")] = None,
-    library: LibraryOption = None,
-) -> None:
-    """Check that a profile is right and, with -L, that the library can serve it."""
-    from trivium import opening as libraries
-    from trivium.config import load_profile
-
-    profile = load_profile(name, settings or ())
-    if library:
-        with libraries.open(library) as opened:
-            opened.check_profile(profile)
-    typer.echo(f"profile '{profile.name}' is right")
-
-
 @app.command()
 def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Check the library's files and say what is wrong."""
@@ -371,6 +335,8 @@ def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+app.add_typer(profiles)
+app.add_typer(feedback)
 app.add_typer(config)
 app.command()(trust)
 app.command("eval")(evaluate)

@@ -2,11 +2,12 @@
 
 from trivium.library.base import NO_MODEL
 from trivium.library.filling import Filling
+from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.searching import Searching
 
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Filling, Searching, Keeping):
+class Library(Filling, Searching, Judging, Keeping):
     """An open library. Use it as a context manager, or call `close`."""

@@ -10,6 +10,7 @@ from trivium.config import Profile, load_profile
 from trivium.freshness import freshness
 from trivium.library.base import Opened
 from trivium.pipeline import Search, require_legs
+from trivium.score import feedback
 from trivium.types import NO_FILTER, OWNER, Filter, Grant, Mode, Result, SearchRequest
 
 
@@ -64,12 +65,20 @@ class Searching(Opened):
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
         with self._store.view(grant, request.filter.as_of) as view:
-            search = Search(view, profile, self._at_hand(), self._pool, now or self._now(), grant)
+            moment, shift = now or self._now(), self._shift(profile, grant)
+            search = Search(view, profile, self._at_hand(), self._pool, moment, grant, shift)
             result = search(request)
         sources = self._store.sources()
         checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)
         notices = self._configuration.notices if self._configuration else ()
         return replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
+
+    def _shift(self, profile: Profile, grant: Grant) -> float:
+        """How far feedback within the grant has moved this profile's weights."""
+        settings = profile.search.score
+        if settings.method == "none":
+            return 0.0
+        return feedback.shift(self._store.feedback.counts(grant), settings)
 
     def check_profile(self, profile: Profile) -> None:
         """An error if this library lacks a leg that the profile needs."""

@@ -10,6 +10,7 @@ from trivium.config import SearchSettings
 from trivium.protocols import Frequencies, Likeness, TermStatistics, View
 from trivium.score import tfidf
 from trivium.score.decay import decay
+from trivium.score.feedback import adapted
 from trivium.score.signals import domain_match, score, severity, tag_overlap
 from trivium.types import Leg, LegState, Ranking, Record, SearchRequest
 
@@ -21,6 +22,8 @@ class Stage:
     view: View
     settings: SearchSettings
     now: datetime
+    shift: float = 0.0
+    """How far feedback has moved the semantic weight."""
 
     def __call__(self, found: Ranking, request: SearchRequest, legs: Sequence[Leg]) -> Ranking:
         """The ranking scored by signals, or as it is where the profile has none."""
@@ -37,7 +40,7 @@ class Stage:
             for name, record in records.items()
         }
         weights = self.settings.score.hybrid if hybrid else self.settings.score.weights
-        return score(found, values, weights)
+        return score(found, values, adapted(weights, self.shift))
 
     def _values(
         self, record: Record, request: SearchRequest, semantic: float, meaning: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,13 +15,16 @@ from trivium.errors import InvalidValue, ModelMismatch, UnknownDocument, Unknown
 from trivium.protocols import Model
 from trivium.store.reference.view import ReferenceView
 from trivium.types import (
+    VERDICTS,
     Chunk,
     Document,
     Draft,
     Filter,
     Grant,
+    Judgement,
     Quad,
     Record,
+    Verdict,
     Version,
     chunk_id,
     document_of,
@@ -55,6 +58,26 @@ class _Shelf:
     activations: list[tuple[datetime, int]] = field(default_factory=list)
 
 
+class ReferenceFeedback:
+    """Judgements in a list."""
+
+    def __init__(self, shelves: Mapping[str, _Shelf]) -> None:
+        self._shelves = shelves
+        self._judgements: list[Judgement] = []
+
+    def record(self, judgements: Sequence[Judgement], now: datetime) -> None:
+        self._judgements += judgements
+
+    def counts(self, grant: Grant) -> dict[Verdict, int]:
+        visible = [
+            one.verdict
+            for one in self._judgements
+            if one.document in self._shelves
+            and grant.allows(self._shelves[one.document].document.scope)
+        ]
+        return {verdict: visible.count(verdict) for verdict in VERDICTS}
+
+
 class ReferenceStore:
     """Documents, versions and vectors in dictionaries."""
 
@@ -63,6 +86,7 @@ class ReferenceStore:
         self._models: dict[str, Model] = {}
         self._vectors: dict[tuple[str, str], Floats32] = {}
         self._sources: dict[str, str] = {}
+        self.feedback = ReferenceFeedback(self._shelves)
         self._next_number = 1
         self._generation = 0
 

@@ -25,6 +25,7 @@ from trivium.errors import (
 from trivium.protocols import Model
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate, statements
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
+from trivium.store.sqlite.feedback import SqliteFeedback
 from trivium.store.sqlite.inspect import check, status
 from trivium.store.sqlite.rows import (
     chunk_of_row,
@@ -76,6 +77,7 @@ class SqliteStore:
         if writable:
             migrate(self._connections)
         self._derived = DerivedIndex(folder / "cache", self._library_id(), writable=writable)
+        self.feedback = SqliteFeedback(self._connections)
         self._wrote = False
 
     def _library_id(self) -> str:
