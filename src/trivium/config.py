@@ -155,6 +155,24 @@ class ScoreSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """How memories come in when they are asked for: scored as the `same` as everything else, or
+    searched by themselves and put in at one `fixed` score, at most so many of them.
+    """
+
+    method: Literal["same", "fixed"] = "same"
+    score: float = 0.5
+    most: int = 3
+
+    def __post_init__(self) -> None:
+        if self.most < 0 or not 0 <= self.score <= 1:
+            raise InvalidValue(
+                "search.memory.score must be from 0 to 1 and most not negative; 0.5 and 3 are "
+                "what document 004 and habit say"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class SearchSettings:
     """What a search does, from legs to the unit of a hit."""
 
@@ -169,8 +187,14 @@ class SearchSettings:
     trigram: TrigramSettings = TrigramSettings()
     fuse: FuseSettings = FuseSettings()
     score: ScoreSettings = ScoreSettings()
+    memory: MemorySettings = MemorySettings()
+    snippet: Literal["best", "start"] = "best"
+    """The window that holds most of the query, or the first characters as they stand."""
+    snippet_length: int = 240  # three lines of a terminal, and enough to judge a hit by
 
     def __post_init__(self) -> None:
+        if not 1 <= self.snippet_length <= 10_000:
+            raise InvalidValue("search.snippet_length must be from 1 to 10000; 240 is usual")
         _known_names("search.legs", self.legs, LEG_NAMES)
         _known_names("search.optional", self.optional, LEG_NAMES)
         if not self.legs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from trivium.clock import format_time, parse_time
@@ -75,6 +75,9 @@ class Cursor:
 
     def rest(self, ranking: Ranking) -> Ranking:
         """What comes after the last hit that was shown."""
+        for place, one in enumerate(ranking.candidates):
+            if (one.id, one.score) == (self.chunk, self.score):  # equal scores in any order
+                return replace(ranking, candidates=ranking.candidates[place + 1 :])
         after = (-self.score, self.chunk)
         left = tuple(one for one in ranking.candidates if (-one.score, one.id) > after)
         return Ranking(left, ranking.kind, ranking.ceiling)
@@ -84,7 +87,7 @@ def digest_of(request: SearchRequest, profile: str) -> str:
     """What must be the same on every page of a search; the page size may differ."""
     asked = (
         *(request.query, request.filter, request.legs, request.include_memories),
-        *(request.prefer_tags, request.prefer_domain, profile),
+        *(request.prefer_tags, request.prefer_domain, request.most_memories, profile),
     )
     return content_hash(repr(asked))[:16]
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
 
-from trivium.config import Profile
+from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.fuse import fuse, group
 from trivium.pages import Cursor, next_cursor
-from trivium.present import facets, hit
+from trivium.present import afforded, facets, hit
 from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
 from trivium.retrieve import keyword, trigram, vector
+from trivium.score.signals import beside
 from trivium.score.stage import Stage
 from trivium.types import (
     OWNER,
@@ -61,31 +62,40 @@ class Search:
 
     def _answer(self, request: SearchRequest, cursor: Cursor | None, started: float) -> Result:
         depths = cursor.depths if cursor else self._depths(request)
-        legs = self._retrieve(request, depths)
+        asked = request if self._mixes_memories() else _without_memories(request)
+        legs = self._retrieve(asked, depths)
         small = cursor is None and self._is_small(legs)
         if small:  # all that there is, for this page and the next ones
             depths = {leg.name: max(depths[leg.name], leg.reach) for leg in legs}
-            legs = legs if _complete(legs) else self._retrieve(request, depths)
+            legs = legs if _complete(legs) else self._retrieve(asked, depths)
         if request.query.strip():
             found = self._rank(request, legs)
+            if self._wants_memories(request):
+                found, leg = self._with_memories(request, found, depths)
+                legs.append(leg)
             total = len(found)
         else:
             found, total = self._browse(request)
         left = cursor.rest(found) if cursor else found
         everything = small and len(left) > 2 * request.limit
         page, shown = left if everything else left.cut(request.limit), cursor.shown if cursor else 0
+        hits, left_out = afforded(self._hits(legs, page, shown), request.mode, request.budget)
         return Result(
             query=request.query,
             profile=self.profile.name,
             score_kind=found.kind,
-            hits=self._hits(legs, page, shown),
+            hits=hits,
             legs=tuple(legs),
             total=total,
-            matched=next((leg.matched for leg in legs if leg.matched is not None), total),
+            matched=sum(matched) if (matched := _matched(legs)) else total,
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
             degraded=tuple(_notes(legs, LegState.FAILED)),
-            warnings=(*self._warnings(legs, request, cursor), *_all_shown(page, request.limit)),
+            warnings=(
+                *self._warnings(legs, request, cursor),
+                *_all_shown(page, request.limit),
+                *left_out,
+            ),
             facets=self._facets(found) if request.facets else None,
             next_cursor=self._next(request, depths, page, left, shown),
         )
@@ -96,6 +106,14 @@ class Search:
             raise InvalidValue(
                 f"{request.limit} hits cannot be asked for; choose a number from 1 to {MOST_HITS}"
             )
+        for name, value, least in (
+            ("memories", request.most_memories, 0),
+            ("tokens of budget", request.budget, 1),
+        ):
+            if value is not None and value < least:
+                raise InvalidValue(
+                    f"{value} {name} cannot be asked for; choose a number from {least} on"
+                )
         query = request.query.encode("utf-8", "replace").decode()
         if not query.strip() and not request.filter.narrows():
             raise EmptyQuery("the query is empty; write some words, or browse by a filter")
@@ -154,6 +172,36 @@ class Search:
         found = self.view.browse(self.filter_of(request), self.profile.search.unit, EVERYTHING)
         return found.ranking(), found.matched
 
+    def _mixes_memories(self) -> bool:
+        return self.profile.search.memory.method == "same"
+
+    def _wants_memories(self, request: SearchRequest) -> bool:
+        """Whether memories are to be put in at their own score; a filter may rule them out."""
+        kinds = request.filter.kind
+        if self._mixes_memories() or (kinds and "memory" not in kinds):
+            return False
+        return request.include_memories or bool(kinds)
+
+    def _with_memories(
+        self, request: SearchRequest, found: Ranking, depths: Mapping[str, int]
+    ) -> tuple[Ranking, Leg]:
+        """The ranking with memories in it, which are searched alone and by the same roads."""
+        started = perf_counter()
+        legs = self._retrieve(_only_memories(request), depths)
+        settings = self.profile.search.memory
+        most = settings.most if request.most_memories is None else request.most_memories
+        if "memory" in request.filter.kind and request.most_memories is None:
+            most = EVERYTHING  # asked for by kind
+        known = self._group(fuse(_answers(legs), FuseSettings(method="rrf"))).cut(most)
+        leg = Leg(
+            "memory",
+            LegState.OK if len(known) else LegState.EMPTY,
+            known,
+            ms=(perf_counter() - started) * 1000,
+            matched=sum(_matched(legs)),
+        )
+        return beside(found, known, settings.score), leg
+
     def _is_small(self, legs: Sequence[Leg]) -> bool:
         """Whether so few are found, without any cut, that no page should drop most of them."""
         reached = [leg.reach for leg in legs if leg.state is LegState.OK]
@@ -174,8 +222,9 @@ class Search:
         records = self.view.records(chunks)
         units = self.view.units(chunks, self.profile.search.unit)
         terms = {leg.name: leg.terms for leg in legs if leg.terms}
+        style, length = self.profile.search.snippet, self.profile.search.snippet_length
         return tuple(
-            hit(shown + rank, unit, one.score, one.parts, records[one.id], terms)
+            hit(shown + rank, unit, one.score, one.parts, records[one.id], terms, style, length)
             for (rank, one), unit in zip(page.ranked(), units, strict=True)
         )
 
@@ -225,6 +274,19 @@ def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
         if scope not in known:
             hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
             raise UnknownName(f"no document has the scope '{scope}'.{hint}")
+
+
+def _without_memories(request: SearchRequest) -> SearchRequest:
+    filter = request.filter
+    return replace(request, filter=replace(filter, exclude=(*filter.exclude, MEMORY)))
+
+
+def _only_memories(request: SearchRequest) -> SearchRequest:
+    return replace(request, filter=replace(request.filter, kind=MEMORY.kind))
+
+
+def _matched(legs: Sequence[Leg]) -> list[int]:
+    return [leg.matched for leg in legs if leg.matched is not None]
 
 
 def _complete(legs: Sequence[Leg]) -> bool:

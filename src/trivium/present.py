@@ -10,9 +10,11 @@ from typing import Any
 
 from trivium.clock import format_time
 from trivium.text import Span, spans_of, token_estimate
-from trivium.types import Document, Highlight, Hit, Part, Reading, Record, Result
+from trivium.types import Document, Highlight, Hit, Mode, Part, Reading, Record, Result
 
 SNIPPET_LENGTH = 240  # three lines of a terminal, and enough to judge a hit by
+MOST_NAMED = 20
+"""Of what a budget left out so many are named; the rest is counted."""
 
 
 def hit(
@@ -22,9 +24,14 @@ def hit(
     parts: tuple[Part, ...],
     record: Record,
     terms: Mapping[str, frozenset[str]],
+    style: str = "best",
+    length: int = SNIPPET_LENGTH,
 ) -> Hit:
-    """A hit with the window of its text that holds most of what the legs matched on."""
-    snippet, highlights = snippet_of(record.chunk.text, terms)
+    """A hit with the window of its text that holds most of what the legs matched on, or with the
+    first characters of it where the style is `start`.
+    """
+    made = beginning_of if style == "start" else snippet_of
+    snippet, highlights = made(record.chunk.text, terms, length)
     return Hit(
         rank=rank,
         id=unit,
@@ -52,6 +59,19 @@ def snippet_of(
         for span in spans_of(piece, wanted)
     ]
     return before + piece + after, tuple(_joined(highlights))
+
+
+def beginning_of(
+    text: str, terms: Mapping[str, frozenset[str]], length: int
+) -> tuple[str, tuple[Highlight, ...]]:
+    """The first characters of the text as they stand, and where each leg's terms are in them."""
+    piece = text[:length]
+    highlights = [
+        Highlight(leg, span.start, span.end)
+        for leg, wanted in terms.items()
+        for span in spans_of(piece, wanted)
+    ]
+    return piece, tuple(_joined(highlights))
 
 
 def _on_one_line(text: str) -> str:
@@ -109,6 +129,59 @@ def _joined(highlights: Sequence[Highlight]) -> list[Highlight]:
         else:
             joined.append(one)
     return sorted(joined, key=lambda h: (h.start, h.leg))
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def afforded(
+    hits: Sequence[Hit], mode: Mode, budget: int | None
+) -> tuple[tuple[Hit, ...], list[str]]:
+    """The hits that a budget pays for, best first, and a sentence about the others.
+
+    What a hit costs is what it says: title and snippet, or in full title, context and text.
+    """
+    costs = [_tokens(hit.title, *_said(hit, mode)) for hit in hits]
+    kept, sentence = _within(costs, [hit.id for hit in hits], budget)
+    return tuple(hits[place] for place in kept), sentence
+
+
+def afforded_readings(
+    readings: Sequence[Reading], budget: int | None
+) -> tuple[list[Reading], list[str]]:
+    """The same for documents that are read whole."""
+    costs = [_tokens(one.document.title, one.document.context, one.text) for one in readings]
+    kept, sentence = _within(costs, [one.document.id for one in readings], budget)
+    return [readings[place] for place in kept], sentence
+
+
+def _said(hit: Hit, mode: Mode) -> tuple[str, ...]:
+    return (hit.document.context, hit.text) if mode == "full" else (hit.snippet,)
+
+
+def _tokens(*texts: str) -> int:
+    return sum(token_estimate(text) for text in texts)
+
+
+def _within(
+    costs: Sequence[int], names: Sequence[str], budget: int | None
+) -> tuple[list[int], list[str]]:
+    """The places that are paid for in their order; what is too dear makes room for the next."""
+    if budget is None:
+        return list(range(len(costs))), []
+    kept, left_out, spent = [], [], 0
+    for place, (cost, name) in enumerate(zip(costs, names, strict=True)):
+        if spent + cost <= budget:
+            kept.append(place)
+            spent += cost
+        else:
+            left_out.append(f"{name} ({cost})")
+    if not left_out:
+        return kept, []
+    named = ", ".join(left_out[:MOST_NAMED])
+    more = f" and {len(left_out) - MOST_NAMED} more" if len(left_out) > MOST_NAMED else ""
+    sentence = f"the budget of {budget} tokens leaves out {len(left_out)}: {named}{more}"
+    return kept, [f"{sentence}; 'trivium get' shows them"]
 
 
 FACETS = ("source", "category", "kind", "type", "domain", "severity", "tags", "scope")

@@ -418,6 +418,10 @@ class SearchRequest:
     prefer_tags: tuple[str, ...] = ()
     """Wishes, not filters: a profile with signals ranks what has them higher."""
     prefer_domain: str | None = None
+    most_memories: int | None = None
+    """How many memories may come in; None leaves it to the profile."""
+    budget: int | None = None
+    """Tokens that the hits may cost together; what does not fit is left out, and named."""
 
 
 @dataclass(frozen=True, slots=True)

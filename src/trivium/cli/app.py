@@ -12,6 +12,7 @@ from trivium.cli.evaluate import evaluate
 from trivium.cli.judging import feedback
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
 from trivium.cli.profiles import profiles
+from trivium.cli.remembering import remember
 from trivium.cli.settings import config, trust
 from trivium.errors import InvalidValue
 
@@ -161,6 +162,12 @@ def search(
     include_memories: Annotated[
         bool, typer.Option("--include-memories", help="Also memories.")
     ] = False,
+    most_memories: Annotated[
+        int | None, typer.Option(help="At most so many memories.", show_default=False)
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Tokens that all hits may cost.", show_default=False)
+    ] = None,
     facets: Annotated[
         bool, typer.Option("--facets", help="Count sources, categories, tags … of all found.")
     ] = False,
@@ -195,6 +202,8 @@ def search(
             cursor=cursor,
             prefer_tags=prefer_tag or (),
             prefer_domain=prefer_domain,
+            most_memories=most_memories,
+            budget=budget,
         )
     if json:
         from trivium.present import result_json, to_text
@@ -210,13 +219,21 @@ def search(
 def get(
     names: Annotated[list[str], typer.Argument(help="Ids, chunk ids, #numbers or uris.")],
     library: LibraryOption = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Tokens that all of it may cost.", show_default=False)
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show documents or chunks whole."""
     from trivium import opening as libraries
+    from trivium.present import afforded_readings
 
+    if budget is not None and budget < 1:
+        raise InvalidValue(f"{budget} tokens of budget are too few; choose a number from 1 on")
     with libraries.open(locate(library)) as opened:
-        readings = opened.get(*names)
+        readings, left_out = afforded_readings(opened.get(*names), budget)
+    for sentence in left_out:
+        typer.echo(f"! {sentence}", err=True)
     if json:
         from trivium.present import reading_json, to_text
 
@@ -339,6 +356,7 @@ app.add_typer(profiles)
 app.add_typer(feedback)
 app.add_typer(config)
 app.command()(trust)
+app.command()(remember)
 app.command("eval")(evaluate)
 app.command("import")(import_bundle)
 app.command("export")(export_bundle)

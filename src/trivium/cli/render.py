@@ -16,7 +16,7 @@ from rich.text import Text
 from trivium.types import Document, Hit, Leg, LegState, Part, Reading, Result
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-COLOURS = {"keyword": "yellow", "vector": "cyan", "trigram": "magenta"}
+COLOURS = {"keyword": "yellow", "vector": "cyan", "trigram": "magenta", "memory": "blue"}
 BAR_WIDTH = 24
 
 
@@ -124,6 +124,8 @@ def _highlighted(hit: Hit) -> Text:
 def _one_line(parts: Iterable[Part]) -> Text:
     line = Text()
     for part in parts:
+        if not part.contribution and not part.rank:
+            continue  # a signal that gave nothing is shown by --explain
         if line:
             line.append("  ")
         line.append(f"{part.name} {part.contribution:.4f}", style=COLOURS.get(part.name, "white"))

@@ -109,18 +109,20 @@ class Adding:
         for file in files:
             self._file(file, roots, asked_for=False)
 
-    def text(self, text: str, title: str, id: str) -> None:
+    def text(
+        self, text: str, title: str, id: str, *, source: str = "text", type: str | None = None
+    ) -> None:
         clean, title, id = (
             given.encode("utf-8", "replace").decode() for given in (text, title, id)
         )
         document = Document(
             id=id,
-            uri=f"text:{id}",
+            uri=f"{source}:{id}",
             title=title,
             kind=self.given.kind or "note",
             source_hash=content_hash(clean),
         )
-        document = with_fields(document, Fields(), self.given, self.now)
+        document = with_fields(document, Fields(type=type), self.given, self.now)
         plain = normalise_lines(clean)
         extraction = Extraction(plain, scan(plain), extractor="text/1")
         self._draft(cut(document, extraction, self.settings, self.ruler))
@@ -192,7 +194,7 @@ class Adding:
             known = self.store.sources()
             if any(absolute.is_relative_to(root) for root in known.values()):
                 return
-            free = name not in known and name not in ("entry", "text", "upload")
+            free = name not in known and name not in ("entry", "text", "upload", "memory")
             if free and self.store.add_source(name, str(absolute)):
                 return
 
@@ -244,6 +246,6 @@ def _uri(path: Path, roots: Mapping[str, Path]) -> str:
 
 def _kept(drafted: Document, stored: Document) -> Document:
     """Entries and texts without a date of their own keep the one of their first arrival."""
-    if drafted.uri.startswith(("entry:", "text:")):
+    if drafted.uri.startswith(("entry:", "text:", "memory:")):
         return replace(drafted, created=stored.created, updated=stored.updated)
     return drafted

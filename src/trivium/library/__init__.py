@@ -1,13 +1,13 @@
 """The one façade: fill a library, search it, look after it. Surfaces call nothing below."""
 
 from trivium.library.base import NO_MODEL
-from trivium.library.filling import Filling
 from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
+from trivium.library.remembering import Remembering
 from trivium.library.searching import Searching
 
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Filling, Searching, Judging, Keeping):
+class Library(Remembering, Searching, Judging, Keeping):
     """An open library. Use it as a context manager, or call `close`."""

@@ -31,13 +31,16 @@ class Searching(Opened):
         cursor: str | None = None,
         prefer_tags: Sequence[str] = (),
         prefer_domain: str | None = None,
+        most_memories: int | None = None,
+        budget: int | None = None,
         grant: Grant = OWNER,
         now: datetime | None = None,
     ) -> Result:
         """Search by meaning, words and spelling; the result explains how it came about.
 
         `prefer_tags` and `prefer_domain` are wishes that a profile with signals ranks by; what
-        does not have them is found all the same.
+        does not have them is found all the same. `budget` is in tokens: hits that would cost more
+        together are left out, and the warnings name them.
         """
         request = SearchRequest(
             query,
@@ -50,6 +53,8 @@ class Searching(Opened):
             cursor,
             tuple(prefer_tags),
             prefer_domain,
+            most_memories,
+            budget,
         )
         return self.answer(request, profile=profile, grant=grant, now=now)
 

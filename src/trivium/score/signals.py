@@ -6,11 +6,13 @@ A signal whose preference was not given is 0, and the weights stay as they are.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from trivium.config import SIGNALS
 from trivium.types import Part, Ranking, ScoreKind
 
 STAGE = "score"
+MEMORY = "memory"
 
 
 def severity(level: str | None, levels: Mapping[str, float]) -> float:
@@ -27,6 +29,17 @@ def tag_overlap(preferred: Collection[str], tags: Collection[str]) -> float:
 def domain_match(preferred: str | None, domain: str | None) -> float:
     """1 if it is the preferred domain, whatever its case."""
     return float(bool(preferred and domain and preferred.casefold() == domain.casefold()))
+
+
+def beside(ranking: Ranking, memories: Ranking, fixed: float) -> Ranking:
+    """Memories put in at one score, in their own order, after what has the same."""
+    known = (
+        one.replaced([Part(MEMORY, MEMORY, fixed, rank=rank, value=one.score)])
+        for rank, one in memories.ranked()
+    )
+    kind = ScoreKind.SIGNALS if ranking.kind is ScoreKind.NONE else ranking.kind
+    together = sorted((*ranking.candidates, *known), key=lambda one: -one.score)
+    return replace(ranking, candidates=tuple(together), kind=kind)
 
 
 def score(
