@@ -63,6 +63,23 @@ class Document:
         """Whether a name means the document itself, and not one of its chunks."""
         return name in (self.id, self.uri, f"#{self.number}", str(self.number))
 
+    def brought_back(self, today: Document) -> Document:
+        """This earlier state of a document as it becomes the present one.
+
+        Its place stays today's: another document may have the old one by now. So does its scope,
+        unless that is public: what was made a secret meanwhile does not come out this way, and
+        what was one then does not either.
+        """
+        back = replace(self, number=today.number)
+        if today.uri != self.uri:
+            back = replace(back, uri=today.uri, key=today.key)
+        if today.scope == PUBLIC_SCOPE:
+            return back
+        given = {name: value for name, value in self.given.items() if name != "scope"}
+        if "scope" in today.given:
+            given["scope"] = today.given["scope"]
+        return replace(back, scope=today.scope, given=given)
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

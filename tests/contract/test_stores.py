@@ -58,8 +58,9 @@ def apply(store: Stores, operation: Operation, step: int) -> None:
             store.amend([draft], now)
         case "remove":
             store.remove([argument])
-        case "activate" if argument in known:
-            store.activate(argument, 1, now)
+        case "activate" if argument[0] in known:
+            if argument[1] in [one.version for one in store.versions(argument[0])]:
+                store.activate(*argument, now)
         case "embed":
             store.use_model(argument)
             while records := store.pending(argument.fingerprint, 2):
@@ -135,12 +136,20 @@ class TestAgainstTheReference:
     @given(
         history=st.lists(worlds.operations, min_size=2, max_size=6),
         step=st.integers(0, 6),
+        filter=worlds.filters,
+        grant=worlds.grants,
         query=worlds.word_queries(),
         bm25=worlds.bm25s,
     )
-    @settings(SLOW, max_examples=40)
+    @settings(SLOW, max_examples=50)
     def test_as_of_sees_what_was_active_then(
-        self, history: list[Operation], step: int, query: Any, bm25: Any
+        self,
+        history: list[Operation],
+        step: int,
+        filter: Filter,
+        grant: Grant,
+        query: Any,
+        bm25: Any,
     ) -> None:
         right = ReferenceStore()
         with fresh_sqlite() as reopen:
@@ -149,14 +158,114 @@ class TestAgainstTheReference:
                 for store in (right, mine):
                     apply(store, operation, number)
             then = NOW + timedelta(hours=step, minutes=30)
-            with mine.view(Grant(), then) as view, right.view(Grant(), then) as oracle:
-                same_found(
-                    view.words(query, bm25, Filter(), 50, "chunk"),
-                    oracle.words(query, bm25, Filter(), 50, "chunk"),
+            with mine.view(grant, then) as view, right.view(grant, then) as oracle:
+                for one in (Filter(), filter):
+                    same_found(
+                        view.words(query, bm25, one, 50, "chunk"),
+                        oracle.words(query, bm25, one, 50, "chunk"),
+                    )
+                    vector = np.array([1.0, 0.5, 0.25], np.float32)
+                    near = view.nearest(vector, one, 50, "chunk")
+                    assert near == oracle.nearest(vector, one, 50, "chunk")
+                    assert view.browse(one, "chunk", 50) == oracle.browse(one, "chunk", 50)
+                assert view.values("scope") == oracle.values("scope")
+                ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
+                assert view.records(ids) == oracle.records(ids)
+                assert view.documents(ids) == oracle.documents(ids)
+
+
+class TestThePast:
+    """What was is what a library says that never saw what came later."""
+
+    @given(
+        before=st.lists(
+            st.one_of(worlds.puts, worlds.amends, worlds.activations), min_size=1, max_size=4
+        ),
+        after=st.lists(
+            st.one_of(worlds.puts, worlds.amends, worlds.activations), min_size=1, max_size=3
+        ),
+        grant=worlds.grants,
+        query=worlds.word_queries(),
+        bm25=worlds.bm25s,
+        filter=worlds.filters,
+        unit=units,
+    )
+    @settings(SLOW, max_examples=50)
+    def test_as_of_equals_a_library_that_never_saw_the_later_versions(
+        self,
+        before: list[Operation],
+        after: list[Operation],
+        grant: Grant,
+        query: Any,
+        bm25: Any,
+        filter: Filter,
+        unit: Unit,
+    ) -> None:
+        embed = Operation("embed", worlds.MODELS[0])
+        with fresh_sqlite() as reopen, fresh_sqlite() as reopen_ignorant:
+            mine, ignorant = reopen(), reopen_ignorant()
+            for step, operation in enumerate([*before, *after]):
+                for store in (mine, ignorant) if step < len(before) else (mine,):
+                    apply(store, operation, step)
+                    apply(store, embed, step)
+            today = mine.find([f"doc{i}" for i in range(8)], Grant()).values()
+            ignorant.remove([one.id for one in today if not grant.allows(one.scope)])
+            then = NOW + timedelta(hours=len(before) - 1, minutes=30)
+            with mine.view(grant, then) as past, ignorant.view(grant) as present:
+                assert _asked(past, query, bm25, filter, unit) == _asked(
+                    present, query, bm25, filter, unit
                 )
-                vector = np.array([1.0, 0.5, 0.25], np.float32)
-                near = view.nearest(vector, Filter(), 50, "chunk")
-                assert near == oracle.nearest(vector, Filter(), 50, "chunk")
+
+    @given(
+        first=st.lists(worlds.drafts(), min_size=1, max_size=3, unique_by=lambda d: d.document.id),
+        second=st.lists(worlds.drafts(), min_size=1, max_size=3),
+        query=worlds.word_queries(),
+        bm25=worlds.bm25s,
+    )
+    @settings(SLOW, max_examples=25)
+    def test_rollback_gives_back_everything_and_embeds_nothing(
+        self, first: list[Draft], second: list[Draft], query: Any, bm25: Any
+    ) -> None:
+        first = [_named(draft, draft.document.id, "all") for draft in first]
+        second = [_named(draft, draft.document.id, "all") for draft in second]
+        with fresh_sqlite() as reopen:
+            store = reopen()
+            store.put(first, NOW)
+            apply(store, Operation("embed", worlds.MODELS[0]), 1)
+            ids = [draft.document.id for draft in first]
+            with store.view(Grant()) as view:
+                asked = _asked(view, query, bm25, Filter(), "chunk")
+            known = (store.find(ids, Grant()), [store.chunks(id) for id in ids])
+            store.put(second, NOW + timedelta(hours=2))
+            apply(store, Operation("embed", worlds.MODELS[0]), 3)
+            others = {draft.document.id for draft in second} - set(ids)
+            for number, id in enumerate(ids, start=4):
+                store.activate(id, 1, NOW + timedelta(hours=number))
+            store.remove(sorted(others))
+            assert store.pending("first/1", 1) == []
+            assert (store.find(ids, Grant()), [store.chunks(id) for id in ids]) == known
+            with store.view(Grant()) as view:
+                assert _asked(view, query, bm25, Filter(), "chunk") == asked
+            assert store.check() == []
+
+
+def _asked(view: Any, query: Any, bm25: Any, filter: Filter, unit: Unit) -> Any:
+    """All that can be asked of a view."""
+    ids = [id for id, _ in view.browse(Filter(), "chunk", 100).scored]
+    return (
+        view.words(query, bm25, filter, 5, unit),
+        view.nearest(np.array([1.0, 0.5, 0.25], np.float32), filter, 5, unit),
+        view.browse(filter, unit, 5),
+        [view.similar(word, (1, 20), 5) for word in worlds.WORDS],
+        [view.starting(word[:2], 5) for word in worlds.WORDS],
+        view.frequency(["short", "sword"]),
+        view.values("scope"),
+        view.values("category"),
+        view.records(ids),
+        view.documents(ids),
+        view.units(ids, unit),
+        view.stamp,
+    )
 
 
 def same_found(mine: Found, right: Found) -> None:
@@ -275,6 +384,43 @@ class TestEachStore:
         store.activate("a", 1, NOW)
         assert [chunk.id for chunk in store.chunks("a")] == ["a@1/0"]
         assert [v.active for v in store.versions("a")] == [True, False]
+
+    def test_rollback_brings_back_title_and_tags_but_no_secret(self, store: Stores) -> None:
+        first = _document("a", tags=("red",), category="rules")
+        store.put([worlds.with_hashes(Draft(first, (Passage("axe"),), ("",)))], NOW)
+        old = store.chunks("a")
+        second = replace(first, title="b", tags=(), category=None, scope="dm-only")
+        second = replace(second, given={"scope": "dm-only"})
+        store.put([worlds.with_hashes(Draft(second, (Passage("sword"),), ("",)))], NOW)
+        store.activate("a", 1, NOW)
+        [back] = store.find(["a"], Grant()).values()
+        assert (back.title, back.tags, back.category) == ("a", ("red",), "rules")
+        assert (back.scope, back.given) == ("dm-only", {"scope": "dm-only"})
+        assert store.chunks("a") == old
+
+    def test_a_rollback_from_public_to_secret_is_secret(self, store: Stores) -> None:
+        for scope in ("secret", "all"):
+            document = _document("a", scope=scope)
+            store.put([worlds.with_hashes(Draft(document, (Passage("axe"),), ("",)))], NOW)
+        store.activate("a", 1, NOW)
+        assert store.find(["a"], Grant())["a"].scope == "secret"
+        assert store.find(["a"], Grant(frozenset())) == {}
+
+    def test_a_changed_title_belongs_to_its_time(self, store: Stores) -> None:
+        """An amendment makes no version, and still the past is as it was."""
+        draft = worlds.with_hashes(Draft(_document("a"), (Passage("axe"),), ("",)))
+        store.put([draft], NOW)
+        apply(store, Operation("embed", worlds.MODELS[0]), 0)
+        later = NOW + timedelta(hours=2)
+        renamed = replace(draft.document, title="king", uri="march:king.md")
+        store.amend([worlds.with_hashes(replace(draft, document=renamed))], later)
+        for moment, title, uri in ((NOW, "a", "march:a.md"), (later, "king", "march:king.md")):
+            with store.view(Grant(), moment) as view:
+                [record] = view.records(["a@1/0"]).values()
+                assert (record.document.title, record.document.uri) == (title, uri)
+                assert view.nearest(np.ones(3, np.float32), Filter(), 5, "chunk").missing == (
+                    0 if moment == NOW else 1  # the new title was not embedded yet
+                )
 
 
 def _document(id: str, **fields: Any) -> Any:

@@ -110,12 +110,16 @@ class Operation:
     argument: Any
 
 
+ids = st.sampled_from([f"doc{i}" for i in range(8)])
+puts = st.builds(Operation, st.just("put"), st.lists(drafts(), min_size=1, max_size=3))
+amends = st.builds(Operation, st.just("amend"), documents)
+activations = st.builds(Operation, st.just("activate"), st.tuples(ids, st.integers(1, 3)))
 operations = st.one_of(
-    st.builds(Operation, st.just("put"), st.lists(drafts(), min_size=1, max_size=3)),
-    st.builds(Operation, st.just("put"), st.lists(drafts(), min_size=1, max_size=3)),
-    st.builds(Operation, st.just("amend"), documents),
-    st.builds(Operation, st.just("remove"), st.sampled_from([f"doc{i}" for i in range(8)])),
-    st.builds(Operation, st.just("activate"), st.sampled_from([f"doc{i}" for i in range(8)])),
+    puts,
+    puts,
+    amends,
+    st.builds(Operation, st.just("remove"), ids),
+    activations,
     st.builds(Operation, st.just("embed"), st.sampled_from(MODELS)),
     st.builds(Operation, st.just("save"), st.none()),
 )

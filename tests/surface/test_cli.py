@@ -440,6 +440,34 @@ class TestLookingAfter:
         assert titles(run("search", "halberd", "--leg", "keyword", "--json")) == []
         assert titles(run("search", "eight", "--leg", "keyword", "--json")) == ["Combat"]
 
+    def test_rollback_without_a_number_goes_one_back(
+        self, run: Run, world: Path, notes: Path
+    ) -> None:
+        combat = notes / "rules" / "combat.md"
+        for text in ("A halberd.", "A spear."):
+            combat.write_text(text)
+            run("add", combat)
+        assert run("rollback", "#6").stdout == "#6 is at version 2 again\n"
+        assert run("rollback", "#6").stdout == "#6 is at version 1 again\n"
+        refused = run("rollback", "#6")
+        assert refused.returncode == 1
+        assert "at version 1, and none before it is kept" in refused.stderr
+
+    def test_as_of_takes_a_date_or_a_version(self, run: Run, world: Path, notes: Path) -> None:
+        combat = notes / "rules" / "combat.md"
+        combat.write_text("---\ntitle: Fighting\n---\nA halberd.")
+        run("add", combat)
+
+        def then(moment: str, word: str) -> list[str]:
+            return titles(run("search", word, "--leg", "keyword", "--json", "--as-of", moment))
+
+        assert (then("#6@1", "eight"), then("#6@1", "halberd")) == (["Combat"], [])
+        assert (then("#6@2", "eight"), then("#6@2", "halberd")) == ([], ["Fighting"])
+        assert then("2001-01-01", "eight") == []
+        for wrong in ("#6@3", "#6@99999999999999999999", "nobody@1", "yesterday"):
+            refused = run("search", "axe", "--as-of", wrong)
+            assert (refused.returncode, refused.stdout) == (1, "")
+
     def test_status_counts_what_is_there(self, run: Run, world: Path, notes: Path) -> None:
         status = json.loads(run("status", "--json").stdout)
         assert status["library"] == str(world)
@@ -551,7 +579,7 @@ class TestStreamsAndExitCodes:
             ("frobnicate", "No such command 'frobnicate'"),
             ("search axe -n many", "Invalid value for '--limit' / '-n'"),
             ("search axe --mode loud", "Invalid value for '--mode'"),
-            ("rollback #6 first", "Invalid value for 'VERSION'"),
+            ("rollback #6 first", "Invalid value for '[VERSION]'"),
             ("get", "Missing argument 'NAMES...'"),
         ],
     )

@@ -272,7 +272,7 @@ def test_after_a_rollback_the_vector_fits_the_text_and_the_title(tmp_path: Path)
         library.add_text("two", title="Zebra", id="x", embed=False)
         library.rollback("x", 1)
         library.embed()
-        wanted = Hashing().query("Zebra\none")
+        wanted = Hashing().query("Alpha\none")
         with library._store.view(trivium.Grant()) as view:
             [(_, cosine)] = view.nearest(wanted, trivium.Filter(), 1, "chunk").scored
         assert cosine == pytest.approx(1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -14,6 +15,7 @@ from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, lo
 from trivium.cli.profiles import profiles
 from trivium.cli.remembering import remember
 from trivium.cli.settings import config, trust
+from trivium.cli.versions import rollback, versions
 from trivium.errors import InvalidValue
 
 app = typer.Typer(
@@ -155,7 +157,9 @@ def search(
     created_from: Annotated[str | None, typer.Option(help="Created on or after.")] = None,
     created_until: Annotated[str | None, typer.Option(help="Created before.")] = None,
     valid_at: Annotated[str | None, typer.Option(help="Valid at this time, not now.")] = None,
-    as_of: Annotated[str | None, typer.Option(help="As the library was then.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="As it was then: a date, or DOC@VERSION.")
+    ] = None,
     include_expired: Annotated[
         bool, typer.Option("--include-expired", help="Also what is no longer valid.")
     ] = False,
@@ -187,13 +191,14 @@ def search(
             )
     flags = FilterFlags(
         scope, source, category, kind, type, domain, severity, tag, meta, subject, predicate,
-        rdf_type, graph, exclude, created_from, created_until, valid_at, as_of, include_expired,
+        rdf_type, graph, exclude, created_from, created_until, valid_at, include_expired,
     )  # fmt: skip
     with libraries.open(locate(library)) as opened:
+        then = opened.moment(as_of) if as_of else None
         result = opened.search(
             " ".join(query or []),
             limit=limit,
-            filter=flags.filter(),
+            filter=replace(flags.filter(), as_of=then),
             profile=load_profile(profile or opened.profile_name, settings or ()),
             mode=mode,
             legs=leg or (),
@@ -274,37 +279,6 @@ def list_documents(
 
 
 @app.command()
-def versions(
-    name: Annotated[str, typer.Argument(help="An id, #number or uri.")],
-    library: LibraryOption = None,
-    json: JsonOption = False,
-) -> None:
-    """List the versions of a document."""
-    from trivium import opening as libraries
-    from trivium.cli.reports import show_versions
-
-    with libraries.open(locate(library)) as opened:
-        show_versions(opened.versions(name), as_json=json)
-
-
-@app.command()
-def rollback(
-    name: Annotated[str, typer.Argument(help="An id, #number or uri.")],
-    version: Annotated[int, typer.Argument(help="The version to make active again.")],
-    library: LibraryOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Make an earlier version of a document the active one."""
-    from trivium import opening as libraries
-    from trivium.cli.reports import show_done
-
-    with libraries.open(locate(library)) as opened:
-        opened.rollback(name, version)
-    done = {"document": name, "version": version}
-    show_done(f"{name} is at version {version} again", done if json else None)
-
-
-@app.command()
 def remove(
     names: Annotated[list[str], typer.Argument(help="Ids, #numbers or uris.")],
     library: LibraryOption = None,
@@ -357,6 +331,8 @@ app.add_typer(feedback)
 app.add_typer(config)
 app.command()(trust)
 app.command()(remember)
+app.command()(versions)
+app.command()(rollback)
 app.command("eval")(evaluate)
 app.command("import")(import_bundle)
 app.command("export")(export_bundle)

@@ -81,7 +81,6 @@ class FilterFlags:
     created_from: str | None = None
     created_until: str | None = None
     valid_at: str | None = None
-    as_of: str | None = None
     include_expired: bool = False
 
     def filter(self) -> Filter:
@@ -95,7 +94,6 @@ class FilterFlags:
             created_from=parse_time(self.created_from) if self.created_from else None,
             created_until=parse_time(self.created_until) if self.created_until else None,
             valid_at=parse_time(self.valid_at) if self.valid_at else None,
-            as_of=parse_time(self.as_of) if self.as_of else None,
             include_expired=self.include_expired,
             exclude=tuple(_exclusion(text) for text in self.exclude or ()),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -89,12 +88,6 @@ def whole(document: Document, text: str, settings: IndexSettings) -> Draft:
     """A document of one chunk."""
     passages = (Passage(text, end=len(text)),)
     return with_hashes(Draft(document, passages, ("",), text, "whole/1"), settings)
-
-
-def of_stored(document: Document, chunks: Sequence[Chunk], settings: IndexSettings) -> Draft:
-    """What an `amend` needs of a stored document: its embedding inputs as they are today."""
-    passages = tuple(Passage(chunk.text, chunk.heading) for chunk in chunks)
-    return with_hashes(Draft(document, passages, ("",) * len(passages)), settings)
 
 
 def with_hashes(draft: Draft, settings: IndexSettings) -> Draft:

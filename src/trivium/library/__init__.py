@@ -5,9 +5,10 @@ from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.remembering import Remembering
 from trivium.library.searching import Searching
+from trivium.library.versioning import Versioning
 
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Remembering, Searching, Judging, Keeping):
+class Library(Remembering, Searching, Judging, Versioning, Keeping):
     """An open library. Use it as a context manager, or call `close`."""

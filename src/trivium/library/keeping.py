@@ -1,4 +1,4 @@
-"""Looking at and after what is there: documents, versions, state."""
+"""Looking at and after what is there: documents and the library's state."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
 from trivium.pipeline import check_scopes
-from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, Version
+from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading
 
 
 class Keeping(Opened):
-    """What shows, restores or removes what is stored."""
+    """What shows or removes what is stored."""
 
     def get(self, *names: str, grant: Grant = OWNER) -> list[Reading]:
         """Documents or chunks by id, `#number` or uri, whole; an unknown one is an error."""
@@ -34,20 +34,6 @@ class Keeping(Opened):
         with self._store.view(grant) as view:
             check_scopes(view, filter, grant)
         return self._store.documents(filter, grant, limit)
-
-    def versions(self, name: str, *, grant: Grant = OWNER) -> list[Version]:
-        """Every reading of a document, oldest first."""
-        return self._store.versions(self._found([name], grant)[name].id)
-
-    def rollback(self, name: str, version: int) -> None:
-        """Make an earlier version the active one; no model is called."""
-        from trivium.ingest.draft import of_stored
-
-        id = self._found([name], OWNER)[name].id
-        self._store.activate(id, version, self._now())
-        [document] = self._found([id], OWNER).values()  # its vectors are those of today's title
-        draft = of_stored(document, self._store.chunks(id), self.settings)
-        self._store.amend([draft], self._now())
 
     def remove(self, *names: str) -> int:
         """Remove documents with all their versions; if one is unknown, nothing is removed."""

@@ -49,13 +49,26 @@ class _Reading:
     made: datetime
 
 
+@dataclass(frozen=True)
+class _Moment:
+    """What a document was like from a moment on."""
+
+    at: datetime
+    document: Document
+    chunks: tuple[Chunk, ...]
+
+
 @dataclass
 class _Shelf:
-    """A document with all its versions and when each was active."""
+    """A document with all its versions, and what it was like when."""
 
     document: Document
     readings: dict[int, _Reading] = field(default_factory=dict)
-    activations: list[tuple[datetime, int]] = field(default_factory=list)
+    moments: list[_Moment] = field(default_factory=list)
+
+    def note(self, now: datetime) -> None:
+        chunks = self.readings[self.document.version].chunks
+        self.moments.append(_Moment(now, self.document, tuple(chunks)))
 
 
 class ReferenceFeedback:
@@ -110,7 +123,7 @@ class ReferenceStore:
                 document.source_hash,
                 now,
             )
-            shelf.activations.append((now, version))
+            shelf.note(now)
             stored.append(document)
         self._generation += 1
         return stored
@@ -125,6 +138,7 @@ class ReferenceStore:
                 replace(chunk, embedding_hash=hash)
                 for chunk, hash in zip(reading.chunks, draft.embedding_hashes, strict=True)
             ]
+            shelf.note(now)
         self._generation += 1
 
     def remove(self, documents: Sequence[str]) -> int:
@@ -140,9 +154,9 @@ class ReferenceStore:
             raise UnknownDocument(
                 f"{document} has no version {version}; 'trivium versions' lists them"
             )
-        source_hash = shelf.readings[version].source_hash
-        shelf.document = replace(shelf.document, version=version, source_hash=source_hash)
-        shelf.activations.append((now, version))
+        [*_, last] = [m for m in shelf.moments if m.document.version == version]
+        shelf.document = last.document.brought_back(shelf.document)
+        shelf.note(now)
         self._generation += 1
 
     def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
@@ -251,12 +265,12 @@ class ReferenceStore:
 
     def view(self, grant: Grant, as_of: datetime | None = None) -> ReferenceView:
         model = next((m.fingerprint for m in self._models.values() if m.active), "")
-        records = [r for r in self._active(as_of) if grant.allows(r.document.scope)]
+        records = [r for r in self._active(as_of) if self._may_see(grant, r.document)]
         types = {
             (quad.subject, quad.object)
-            for shelf in self._shelves.values()
-            if grant.allows(shelf.document.scope)
-            for quad in shelf.readings[shelf.document.version].quads
+            for moment in self._moments(as_of)
+            if self._may_see(grant, moment.document)
+            for quad in self._shelves[moment.document.id].readings[moment.document.version].quads
             if quad.predicate == RDF_TYPE
         }
         vectors = {
@@ -264,7 +278,8 @@ class ReferenceStore:
             for record in records
             if (record.chunk.embedding_hash, model) in self._vectors
         }
-        return ReferenceView(model, records, vectors, types, self._record)
+        then = {record.chunk.id: record for record in records}
+        return ReferenceView(model, records, vectors, types, then.get if as_of else self._record)
 
     def status(self) -> dict[str, Any]:
         shelves = self._shelves.values()
@@ -296,15 +311,20 @@ class ReferenceStore:
         return self._shelves[document]
 
     def _active(self, as_of: datetime | None = None) -> Iterator[Record]:
+        for moment in self._moments(as_of):
+            for chunk in moment.chunks:
+                yield Record(moment.document, chunk)
+
+    def _moments(self, as_of: datetime | None) -> Iterator[_Moment]:
+        """What each document was like at a moment, or is like now."""
         for shelf in self._shelves.values():
-            version = shelf.document.version
-            if as_of is not None:
-                then = [v for at, v in shelf.activations if at <= as_of]
-                if not then:
-                    continue
-                version = then[-1]
-            for chunk in shelf.readings[version].chunks:
-                yield Record(shelf.document, chunk)
+            moments = [m for m in shelf.moments if as_of is None or m.at <= as_of]
+            yield from moments[-1:]
+
+    def _may_see(self, grant: Grant, document: Document) -> bool:
+        """Its scope then and its scope today."""
+        today = self._shelves[document.id].document
+        return grant.allows(today.scope) and grant.allows(document.scope)
 
     def _record(self, chunk: str) -> Record | None:
         shelf = self._shelves.get(document_of(chunk))

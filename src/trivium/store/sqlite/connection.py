@@ -24,6 +24,7 @@ WAIT_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
 
 _HERE = Path(__file__).parent
+HISTORY = _HERE / "history.sql"
 
 
 @cache

@@ -13,13 +13,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.clock import format_time
 from trivium.index.arrays import CacheDamaged
 from trivium.index.building import Row, build
 from trivium.index.documents import Mask
@@ -159,21 +157,6 @@ class DerivedIndex:
         self._warnings.append(message)
 
 
-def snapshot_as_of(connection: sqlite3.Connection, at: datetime) -> Snapshot:
-    """A snapshot of what was active at a moment; built anew each time."""
-    rows = list(_rows(connection.execute(statements()["rows_as_of"], {"at": format_time(at)})))
-    segment = build(rows)
-    numbers = np.array([row.number for row in rows], np.int64)
-    model = active_fingerprint(connection)
-    block = _read_block(connection, "vectors_of_numbers", numbers, model)
-    return Snapshot(
-        0,
-        model,
-        (LivingSegment(segment, np.ones(len(segment), bool)),),
-        (LivingBlock(block, np.ones(len(block), bool)),) if len(block) else (),
-    )
-
-
 def _stamp(connection: sqlite3.Connection, generation: int) -> str:
     row = connection.execute(statements()["commit_stamp"], (generation,)).fetchone()
     return row["stamp"] if row else ""
@@ -214,7 +197,7 @@ def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, generation: in
         if len(segment):
             segments.append(LivingSegment(segment, np.ones(len(segment), bool)))
     for numbers in _batches(vectors) if model else ():
-        block = _read_block(connection, "vectors_of_chunks", numbers, model)
+        block = _read_block(connection, numbers, model)
         if len(block):
             blocks.append(LivingBlock(block, np.ones(len(block), bool)))
     return Snapshot(
@@ -267,11 +250,9 @@ def _rows(cursor: sqlite3.Cursor) -> Iterator[Row]:
         yield index_row(row, documents[row["number"]])
 
 
-def _read_block(
-    connection: sqlite3.Connection, query: str, numbers: NDArray[np.int64], model: str
-) -> Block:
+def _read_block(connection: sqlite3.Connection, numbers: NDArray[np.int64], model: str) -> Block:
     values = {"chunks": json.dumps(numbers.tolist()), "fingerprint": model}
-    rows = connection.execute(statements()[query], values).fetchall()
+    rows = connection.execute(statements()["vectors_of_chunks"], values).fetchall()
     if not rows:
         return Block(np.empty(0, np.int64), np.empty((0, 0), np.float32))
     matrix = np.empty((len(rows), len(unpack(rows[0]["vector"]))), np.float32)

@@ -47,15 +47,6 @@ SELECT coalesce(max(version), 0) FROM versions WHERE document = ?;
 INSERT INTO versions (document, version, pipeline, source_hash, text, made)
 VALUES (?, ?, ?, ?, ?, ?);
 
--- name: insert_activation
-INSERT INTO activations (document, version, at) VALUES (?, ?, ?);
-
--- name: set_active_version
-UPDATE documents SET version = ?, source_hash = ? WHERE number = ?;
-
--- name: version_source_hash
-SELECT source_hash FROM versions WHERE document = ? AND version = ?;
-
 -- name: insert_chunk
 INSERT INTO chunks (document, version, ordinal, text, heading, page_first, page_last, "start",
                     "end", embedding_hash, subject, predicate, graph)
@@ -107,33 +98,11 @@ JOIN chunks c ON c.number = j.value
 JOIN documents d ON d.number = c.document AND d.version = c.version
 ORDER BY c.number;
 
--- name: rows_as_of
-WITH then_active AS (
-  SELECT a.document, a.version,
-         row_number() OVER (PARTITION BY a.document ORDER BY a.at DESC, a.rowid DESC) AS latest
-  FROM activations a WHERE a.at <= :at
-)
-SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
-       c.subject, c.predicate, c.graph, d.*
-FROM then_active t
-JOIN chunks c ON c.document = t.document AND c.version = t.version
-JOIN documents d ON d.number = c.document
-WHERE t.latest = 1
-ORDER BY c.number;
-
 -- name: vectors_of_chunks
 SELECT c.number, v.vector
 FROM json_each(:chunks) j
 JOIN chunks c ON c.number = j.value
 JOIN documents d ON d.number = c.document AND d.version = c.version
-JOIN models m ON m.fingerprint = :fingerprint
-JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
-ORDER BY c.number;
-
--- name: vectors_of_numbers
-SELECT c.number, v.vector
-FROM json_each(:chunks) j
-JOIN chunks c ON c.number = j.value
 JOIN models m ON m.fingerprint = :fingerprint
 JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
 ORDER BY c.number;

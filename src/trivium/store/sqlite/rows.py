@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from trivium.text import bigrams
 from trivium.types import Chunk, Document, Passage, chunk_id
 
 
-def document_of_row(row: sqlite3.Row) -> Document:
+def document_of_row(row: sqlite3.Row | Mapping[str, Any]) -> Document:
     return Document(
         id=row["id"],
         uri=row["uri"],

@@ -13,28 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.clock import format_time, parse_time
+from trivium.clock import parse_time
 from trivium.errors import (
     InvalidValue,
     LibraryCorrupt,
     ModelMismatch,
     NotALibrary,
-    UnknownDocument,
     UnknownModel,
 )
 from trivium.protocols import Model
-from trivium.store.sqlite.connection import Connections, in_our_words, migrate, statements
+from trivium.store.sqlite.connection import (
+    HISTORY,
+    Connections,
+    in_our_words,
+    migrate,
+    statements,
+)
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.feedback import SqliteFeedback
 from trivium.store.sqlite.inspect import check, status
-from trivium.store.sqlite.rows import (
-    chunk_of_row,
-    document_of_row,
-    document_values,
-)
+from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.store.sqlite.view import SqliteView, parts_of
 from trivium.store.sqlite.writing import (
-    index_words,
+    activate_version,
+    amend_draft,
     new_generation,
     number_and_version,
     put_draft,
@@ -110,18 +112,7 @@ class SqliteStore:
         with self._connections.write() as connection:
             generation = new_generation(connection, now)
             for draft in drafts:
-                number, version = number_and_version(connection, draft.document.id)
-                unindex_words(connection, number, version, generation)
-                values = document_values(draft.document, version)
-                connection.execute(statements()["update_document"], values | {"number": number})
-                connection.executemany(
-                    statements()["set_embedding_hash"],
-                    [
-                        (hash, number, version, ordinal)
-                        for ordinal, hash in enumerate(draft.embedding_hashes)
-                    ],
-                )
-                index_words(connection, draft.document, number, version, generation)
+                amend_draft(connection, draft, generation, now)
         self._wrote = True
 
     def remove(self, documents: Sequence[str]) -> int:
@@ -140,22 +131,7 @@ class SqliteStore:
 
     def activate(self, document: str, version: int, now: datetime) -> None:
         with self._connections.write() as connection:
-            number, old = number_and_version(connection, document)
-            row = connection.execute(
-                statements()["version_source_hash"], (number, version)
-            ).fetchone()
-            if row is None:
-                raise UnknownDocument(
-                    f"{document} has no version {version}; 'trivium versions' lists them"
-                )
-            generation = new_generation(connection, now)
-            unindex_words(connection, number, old, generation)
-            active = (version, row["source_hash"], number)
-            connection.execute(statements()["set_active_version"], active)
-            activation = (number, version, format_time(now))
-            connection.execute(statements()["insert_activation"], activation)
-            [found] = select_json(connection, "documents_by_number", [number])
-            index_words(connection, document_of_row(found), number, version, generation)
+            activate_version(connection, document, version, now)
         self._wrote = True
 
     def use_model(self, model: Model) -> None:
@@ -269,6 +245,13 @@ class SqliteStore:
                 )
                 for row in rows
             ]
+
+    def became_active(self, document: str, version: int) -> datetime | None:
+        """When a version was the active one for the first time."""
+        with in_our_words(self._connections.path):
+            query = statements(HISTORY)["became_active"]
+            row = self._connections.reader().execute(query, (document, version)).fetchone()
+        return parse_time(row["at"]) if row else None
 
     def text(self, document: str, version: int) -> str:
         """The extracted text of a version."""

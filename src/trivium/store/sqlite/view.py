@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Self, TypeVar
 
@@ -21,11 +22,13 @@ from trivium.index.documents import Mask
 from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
-from trivium.store.sqlite.derived import DerivedIndex, Overtaken, snapshot_as_of
+from trivium.store.sqlite.derived import DerivedIndex, Overtaken
+from trivium.store.sqlite.past import Past
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.types import (
     COLUMNS,
     Bm25,
+    Chunk,
     Document,
     Filter,
     Grant,
@@ -59,6 +62,7 @@ class SqliteView:
         self._grant = grant
         self._masks: dict[Filter, list[Mask]] = {}
         self._lock = threading.RLock()
+        self._past: Past | None = None
         with in_our_words(self._path):
             self._outermost = not self._connection.in_transaction
             if self._outermost:
@@ -68,7 +72,8 @@ class SqliteView:
                     snapshot = self._current()
                     self._seen = self._through_grant(snapshot)
                 else:
-                    self._seen = snapshot_as_of(self._connection, as_of).seen_by(grant)
+                    self._past = Past.read(self._connection, as_of, grant)
+                    self._seen = self._past.snapshot.seen_by(grant)
             except BaseException:
                 self.__exit__()
                 raise
@@ -162,6 +167,8 @@ class SqliteView:
                 chunk_of_row(row)
                 for row in self._connection.execute(statements()["records"], (wanted,))
             ]
+            if self._past:
+                return _records_then(found, self._past)
             names = json.dumps(sorted({chunk.document for chunk in found}))
             rows = self._connection.execute(statements()["documents_by_id"], (names,))
             documents = {row["id"]: document_of_row(row) for row in rows}
@@ -173,6 +180,8 @@ class SqliteView:
 
     def documents(self, chunks: Sequence[str]) -> list[Document]:
         names = [document_of(chunk) for chunk in chunks]
+        if self._past:
+            return [self._past.documents[name] for name in names]
         with in_our_words(self._path):
             wanted = json.dumps(sorted(set(names)))
             rows = self._connection.execute(statements()["documents_by_id"], (wanted,))
@@ -187,6 +196,8 @@ class SqliteView:
             return self._masks[filter]
 
     def _subjects_of_types(self, types: tuple[str, ...]) -> frozenset[str]:
+        if self._past:
+            return self._past.subjects_of_types(self._connection, types)
         rows = self._connection.execute(
             statements()["subjects_of_types"], (json.dumps(list(types)),)
         )
@@ -224,6 +235,18 @@ class SqliteView:
             rebuilt = self._derived.rebuild(self._connection, str(error), damaged)
             self._seen, self._masks = rebuilt.seen_by(self._grant), {}
             return answer()
+
+
+def _records_then(chunks: Sequence[Chunk], past: Past) -> dict[str, Record]:
+    """What was active then, as it was; anything else did not exist or was not searched."""
+    return {
+        chunk.id: Record(
+            past.documents[chunk.document],
+            replace(chunk, embedding_hash=past.hashes[chunk.id]),
+        )
+        for chunk in chunks
+        if chunk.id in past.hashes
+    }
 
 
 def parts_of(chunk: str) -> tuple[str, int, int]:

@@ -10,8 +10,14 @@ from datetime import datetime
 
 from trivium.clock import format_time
 from trivium.errors import UnknownDocument
-from trivium.store.sqlite.connection import statements
-from trivium.store.sqlite.rows import chunk_values, columns, document_values, searchable
+from trivium.store.sqlite.connection import HISTORY, statements
+from trivium.store.sqlite.rows import (
+    chunk_values,
+    columns,
+    document_of_row,
+    document_values,
+    searchable,
+)
 from trivium.types import Document, Draft
 
 
@@ -33,6 +39,7 @@ def put_draft(
     else:
         number = row["number"]
         unindex_words(connection, number, row["version"], generation)
+        keep_fields(connection, number)
         last = connection.execute(statements()["last_version"], (number,)).fetchone()
         version = last[0] + 1
         values = document_values(document, version) | {"number": number}
@@ -42,7 +49,7 @@ def put_draft(
         statements()["insert_version"],
         (number, version, draft.pipeline, document.source_hash, draft.text, at),
     )
-    connection.execute(statements()["insert_activation"], (number, version, at))
+    note_activation(connection, number, version, now)
     connection.executemany(
         statements()["insert_chunk"],
         [
@@ -61,6 +68,60 @@ def put_draft(
     )
     index_words(connection, document, number, version, generation)
     return replace(document, number=number, version=version)
+
+
+def amend_draft(
+    connection: sqlite3.Connection, draft: Draft, generation: int, now: datetime
+) -> None:
+    number, version = number_and_version(connection, draft.document.id)
+    unindex_words(connection, number, version, generation)
+    keep_fields(connection, number)
+    values = document_values(draft.document, version)
+    connection.execute(statements()["update_document"], values | {"number": number})
+    place = (number, version)
+    old = [hash for (hash,) in connection.execute(statements(HISTORY)["hashes_of_version"], place)]
+    if old != list(draft.embedding_hashes):
+        keeping = {"document": number, "version": version}
+        connection.execute(statements(HISTORY)["keep_hashes"], keeping)
+        connection.executemany(
+            statements()["set_embedding_hash"],
+            [(hash, *place, ordinal) for ordinal, hash in enumerate(draft.embedding_hashes)],
+        )
+    note_activation(connection, number, version, now)
+    index_words(connection, draft.document, number, version, generation)
+
+
+def activate_version(
+    connection: sqlite3.Connection, document: str, version: int, now: datetime
+) -> None:
+    """Make a version the active one, with the fields that the document had when it last was."""
+    number, old = number_and_version(connection, document)
+    keep_fields(connection, number)
+    row = connection.execute(statements(HISTORY)["fields_of_version"], (number, version)).fetchone()
+    exists = connection.execute(statements(HISTORY)["version_exists"], (number, version)).fetchone()
+    if row is None or exists is None:
+        raise UnknownDocument(f"{document} has no version {version}; 'trivium versions' lists them")
+    generation = new_generation(connection, now)
+    unindex_words(connection, number, old, generation)
+    [today] = map(document_of_row, select_json(connection, "documents_by_number", [number]))
+    back = document_of_row(json.loads(row["fields"])).brought_back(today)
+    values = document_values(back, version) | {"number": number}
+    connection.execute(statements()["update_document"], values)
+    note_activation(connection, number, version, now)
+    index_words(connection, back, number, version, generation)
+
+
+def keep_fields(connection: sqlite3.Connection, number: int) -> None:
+    """Write down what a document says, before it says something else."""
+    connection.execute(statements(HISTORY)["keep_fields"], {"document": number})
+
+
+def note_activation(
+    connection: sqlite3.Connection, number: int, version: int, now: datetime
+) -> None:
+    """From now on the document is as it stands in its row."""
+    at = format_time(now)
+    connection.execute(statements(HISTORY)["insert_activation"], (number, version, at))
 
 
 def index_words(

@@ -1,0 +1,87 @@
+"""The library as it was at a moment: a snapshot built for one question, and what was said then."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from trivium.clock import format_time
+from trivium.index.building import Row, build
+from trivium.index.matrix import Block
+from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
+from trivium.store.sqlite.connection import HISTORY, statements
+from trivium.store.sqlite.rows import document_of_row, index_row
+from trivium.types import Document, Grant
+from trivium.vectors import unpack
+
+
+@dataclass(frozen=True)
+class Past:
+    """What was active at a moment and may be seen today: documents by id, hashes by chunk id.
+
+    A grant must allow both the scope of today and the one of then. What was made a secret later
+    does not leak through the past, and what was a secret then was not for everybody then.
+    """
+
+    at: datetime
+    grant: Grant
+    snapshot: Snapshot
+    documents: dict[str, Document]
+    hashes: dict[str, str]
+
+    @classmethod
+    def read(cls, connection: sqlite3.Connection, at: datetime, grant: Grant) -> Past:
+        """Built anew each time: seconds for a large library."""
+        values = {"at": format_time(at)}
+        documents: dict[int, Document] = {}
+        rows: list[Row] = []
+        hashes: dict[int, str] = {}
+        for row in connection.execute(statements(HISTORY)["rows_as_of"], values):
+            if not grant.allows(row["scope"]):  # today's
+                continue
+            if row["number"] not in documents:
+                documents[row["number"]] = _document(row)
+            document = documents[row["number"]]
+            if grant.allows(document.scope):
+                rows.append(index_row(row, document))
+                hashes[row["chunk_number"]] = row["embedding_hash"]
+        seen = {row.document.id: row.document for row in rows}
+        snapshot = _snapshot(connection, rows, hashes)
+        return cls(at, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
+
+    def subjects_of_types(
+        self, connection: sqlite3.Connection, types: tuple[str, ...]
+    ) -> frozenset[str]:
+        """What visibly had one of these RDF types then."""
+        values = {"at": format_time(self.at), "types": json.dumps(list(types))}
+        rows = connection.execute(statements(HISTORY)["subjects_of_types_as_of"], values)
+        return frozenset(
+            row["subject"]
+            for row in rows
+            if self.grant.allows(row["scope"]) and self.grant.allows(row["scope_then"])
+        )
+
+
+def _document(row: sqlite3.Row) -> Document:
+    said = json.loads(row["fields"]) if row["fields"] else row
+    return replace(document_of_row(said), version=row["chunk_version"])
+
+
+def _snapshot(connection: sqlite3.Connection, rows: list[Row], hashes: dict[int, str]) -> Snapshot:
+    active = connection.execute(statements()["active_model"]).fetchone()
+    model = active["fingerprint"] if active else ""
+    values = {"fingerprint": model, "hashes": json.dumps(sorted(set(hashes.values())))}
+    found = connection.execute(statements()["vectors_by_hash"], values)
+    vectors = {row["hash"]: unpack(row["vector"]) for row in found}
+    numbers = sorted(number for number, hash in hashes.items() if hash in vectors)
+    blocks: tuple[LivingBlock, ...] = ()
+    if numbers:
+        matrix = np.stack([vectors[hashes[number]] for number in numbers])
+        block = Block(np.array(numbers, np.int64), matrix)
+        blocks = (LivingBlock(block, np.ones(len(block), bool)),)
+    segment = build(rows)
+    return Snapshot(0, model, (LivingSegment(segment, np.ones(len(segment), bool)),), blocks)
