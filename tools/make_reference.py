@@ -15,7 +15,7 @@ from typing import Any
 
 import typer.main
 
-from trivium.cli.app import app
+from trivium.cli.app import command_line
 from trivium.config import IndexSettings, SearchSettings, load_profile, profile_names
 
 TARGET = Path(__file__).parent.parent / "docs" / "reference.md"
@@ -30,7 +30,7 @@ def reference() -> str:
         "",
         "## Commands",
         "",
-        *_commands(typer.main.get_command(app), "trivium"),
+        *_commands(typer.main.get_command(command_line()), "trivium"),
         "## Settings of a profile",
         "",
         "`[index]` is frozen in a library when it is made; `[search]` can be changed for every",

@@ -11,7 +11,7 @@ import pytest
 import typer.main
 
 import trivium
-from trivium.cli.app import app
+from trivium.cli.app import command_line
 from trivium.embed import EMBEDDERS
 from trivium.present import result_json
 
@@ -42,7 +42,7 @@ def test_architecture_is_headed_by_questions_and_names_every_room() -> None:
 
 def test_commands_of_the_readme_are_the_commands_there_are() -> None:
     table = set(re.findall(r"^\| `trivium ([\w-]+)` \|", text("README.md"), re.MULTILINE))
-    commands = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    commands = set(typer.main.get_command(command_line()).commands)  # type: ignore[attr-defined]
     assert table == commands
 
 

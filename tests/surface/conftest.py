@@ -18,9 +18,9 @@ import typer
 
 import trivium
 from trivium.cli import main
-from trivium.cli.app import app
+from trivium.cli.app import command_line
 
-COMMAND = typer.main.get_command(app)
+COMMAND = typer.main.get_command(command_line())
 """What `app()` builds anew at every call, which costs more than most commands."""
 
 EMBERFOLD = """---
@@ -157,7 +157,7 @@ def run(
     """The console script, in this process: its exit code and what it said where."""
 
     def command(*arguments: str | Path) -> CompletedProcess[str]:
-        monkeypatch.setattr("trivium.cli.app.app", COMMAND)
+        monkeypatch.setattr("trivium.cli.app.command_line", lambda names: COMMAND)
         monkeypatch.setattr(sys, "argv", ["trivium", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as stopped:

@@ -11,14 +11,14 @@ STOPPED = 130
 
 def main() -> None:
     """The console script. Exit 0: done; 1: an error in what was asked; 2: usage."""
-    from trivium.cli.app import app
+    from trivium.cli.app import command_line, needed_for
     from trivium.errors import TriviumError
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a sign that it cannot show is no reason to fail
             stream.reconfigure(errors="replace")
     try:
-        app()
+        command_line(needed_for(sys.argv[1:]))()
     except TriviumError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

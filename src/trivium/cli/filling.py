@@ -1,0 +1,92 @@
+"""Commands that put something into a library: init, add, embed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
+
+
+def init(
+    path: Annotated[str | None, typer.Argument(help="The folder to make, NAME.trivium.")] = None,
+    library: LibraryOption = None,
+    profile: Annotated[
+        str | None, typer.Option(help="The profile to make it with.", show_default=False)
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="minilm, static, hashing, none or one of your own.", show_default=False),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make an empty library."""
+    from trivium import opening as libraries
+    from trivium.cli.options import default_library
+    from trivium.cli.reports import show_done
+    from trivium.cli.settings import show_notices
+    from trivium.configuration import configuration
+
+    folder = path or library or default_library()
+    configured = configuration()
+    show_notices(configured)
+    with libraries.init(folder, profile=profile, model=model, configuration=configured) as made:
+        profile, model = made.profile_name, made.settings.model
+    show_done(
+        f"made {folder} (profile {profile}, model {model})",
+        {"library": str(folder), "profile": profile, "model": model} if json else None,
+    )
+
+
+def add(
+    paths: Annotated[list[str], typer.Argument(help="Files, folders, or .json files of entries.")],
+    library: LibraryOption = None,
+    scope: Annotated[str | None, typer.Option(help="Who may see it: all, dm-only …")] = None,
+    category: Annotated[str | None, typer.Option(help="rules, sessions …")] = None,
+    tag: Annotated[Many, many("--tag", help="A tag; may be repeated.")] = None,
+    reprocess: Annotated[
+        bool, typer.Option("--reprocess", help="Make a new version even if nothing changed.")
+    ] = False,
+    extractor: Annotated[
+        Literal["local", "azure"], typer.Option(help="Who reads PDF and Office files.")
+    ] = "local",
+    embed: Annotated[
+        bool, typer.Option("--embed/--no-embed", help="Embed at once, or later.")
+    ] = True,
+    json: JsonOption = False,
+) -> None:
+    """Take in files and folders; makes your own library if there is none yet."""
+    from trivium import opening as libraries
+    from trivium.cli.options import default_library
+    from trivium.cli.progress import progress_bar
+
+    folder = locate(library)
+    create = folder == default_library()
+    with libraries.open(folder, create=create) as opened, progress_bar() as progress:
+        report = opened.add(
+            *paths,
+            scope=scope,
+            category=category,
+            tags=tag or (),
+            reprocess=reprocess,
+            extractor=extractor,
+            embed=embed,
+            progress=progress,
+        )
+    from trivium.cli.reports import show_add
+
+    show_add(report, as_json=json)
+    if report.errors:
+        raise typer.Exit(1)
+
+
+def embed(library: LibraryOption = None, json: JsonOption = False) -> None:
+    """Embed what still waits for its vector."""
+    from trivium import opening as libraries
+    from trivium.cli.progress import progress_bar
+    from trivium.cli.reports import show_done
+
+    with libraries.open(locate(library)) as opened, progress_bar() as progress:
+        done = opened.embed(progress=progress)
+    show_done(f"embedded {done} texts", {"embedded": done} if json else None)

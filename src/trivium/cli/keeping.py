@@ -1,0 +1,111 @@
+"""Commands that look at what is there and after it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.errors import InvalidValue
+
+
+def get(
+    names: Annotated[list[str], typer.Argument(help="Ids, chunk ids, #numbers or uris.")],
+    library: LibraryOption = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Tokens that all of it may cost.", show_default=False)
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show documents or chunks whole."""
+    from trivium import opening as libraries
+    from trivium.present import afforded_readings
+
+    if budget is not None and budget < 1:
+        raise InvalidValue(f"{budget} tokens of budget are too few; choose a number from 1 on")
+    with libraries.open(locate(library)) as opened:
+        readings, left_out = afforded_readings(opened.get(*names), budget)
+    for sentence in left_out:
+        typer.echo(f"! {sentence}", err=True)
+    if json:
+        from trivium.present import reading_json, to_text
+
+        typer.echo(to_text([reading_json(reading) for reading in readings]))
+        return
+    from trivium.cli.render import show_readings
+
+    show_readings(readings)
+
+
+def list_documents(
+    library: LibraryOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", help="At most so many.")] = None,
+    scope: Annotated[Many, many("--scope", help="Only this scope.")] = None,
+    source: Annotated[Many, many("--source", help="#7, a file name, a path glob.")] = None,
+    category: Annotated[Many, many("--category", help="Only this category.")] = None,
+    kind: Annotated[Many, many("--kind", help="note, entry, memory …")] = None,
+    tag: Annotated[Many, many("--tag", help="Only with this tag.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """List documents."""
+    from trivium import opening as libraries
+
+    if limit is not None and limit < 1:
+        raise InvalidValue(f"{limit} documents cannot be listed; choose a number from 1 on")
+    flags = FilterFlags(scope=scope, source=source, category=category, kind=kind, tag=tag)
+    with libraries.open(locate(library)) as opened:
+        documents = opened.documents(flags.filter(), limit=limit)
+    if json:
+        from trivium.present import document_json, to_text
+
+        typer.echo(to_text([document_json(document) for document in documents]))
+        return
+    from trivium.cli.render import show_documents
+
+    show_documents(documents)
+
+
+def remove(
+    names: Annotated[list[str], typer.Argument(help="Ids, #numbers or uris.")],
+    library: LibraryOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove documents with all their versions."""
+    from trivium import opening as libraries
+    from trivium.cli.reports import show_done
+
+    with libraries.open(locate(library)) as opened:
+        count = opened.remove(*names)
+    show_done(
+        f"removed {count} document{'s' if count != 1 else ''}",
+        {"removed": count} if json else None,
+    )
+
+
+def status(library: LibraryOption = None, json: JsonOption = False) -> None:
+    """Show what the library holds and what waits."""
+    from trivium import opening as libraries
+
+    with libraries.open(locate(library)) as opened:
+        data = opened.status()
+    if json:
+        from trivium.present import to_text
+
+        typer.echo(to_text(data))
+        return
+    from trivium.cli.render import show_mapping
+
+    show_mapping(data)
+
+
+def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
+    """Check the library's files and say what is wrong."""
+    from trivium import opening as libraries
+    from trivium.cli.reports import show_problems
+
+    folder = locate(library)
+    problems = libraries.examine(folder)
+    show_problems(folder, problems, as_json=json)
+    if problems:
+        raise typer.Exit(1)
