@@ -18,17 +18,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from queue import Empty, SimpleQueue
-from threading import Lock, Thread
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from trivium.deadline import within
 from trivium.errors import ModelRefused, ModelUnavailable
 from trivium.settings import may_carry_a_key
 from trivium.version import __version__
-
-Given = TypeVar("Given")
 
 LARGEST_ANSWER = 64 * 1024 * 1024
 """A thousand vectors of 4,096 numbers, written out; what is longer is no answer."""
@@ -67,7 +65,7 @@ class Endpoint:
         for attempt in range(tries):
             try:
                 left = max(deadline - self.clock(), 0.001)
-                return _parsed(_within(_Call(self, path, data, headers, left)))
+                return _parsed(self._within(_Call(self, path, data, headers, left)))
             except ModelUnavailable as error:
                 pause = error.retry_after
                 pause = FIRST_PAUSE * 2**attempt if pause is None else pause
@@ -110,6 +108,14 @@ class Endpoint:
         self.close()  # whoever lets go of a model need not know that it holds connections
 
     # --- one exchange ----------------------------------------------------------------------------
+
+    def _within(self, call: _Call) -> bytes:
+        """The answer, in time: however long a name is looked up, or byte by byte it comes."""
+        try:
+            return within(call.time_out, call)
+        except TimeoutError:
+            call.give_up()
+            raise _late(self.url) from None
 
     def exchange(self, call: _Call) -> bytes:
         """Send it and read the whole answer, on a kept connection if there is one."""
@@ -275,29 +281,6 @@ class _Call:
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads from it
-
-
-def _within(call: _Call) -> bytes:
-    """The call's result, or `ModelUnavailable` when the time is over, whatever it hangs in:
-    a name that is looked up for minutes, or an answer that comes byte by byte.
-    """
-    results = SimpleQueue[bytes | BaseException]()
-
-    def work() -> None:
-        try:
-            results.put(call())
-        except BaseException as error:
-            results.put(error)
-
-    Thread(target=work, daemon=True, name="trivium-call").start()
-    try:
-        result = results.get(timeout=call.time_out)
-    except Empty:
-        call.give_up()
-        raise _late(call.endpoint.url) from None
-    if isinstance(result, BaseException):
-        raise result
-    return result
 
 
 def _late(url: str) -> ModelUnavailable:

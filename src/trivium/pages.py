@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from trivium.clock import format_time, parse_time
@@ -33,6 +34,8 @@ class Cursor:
     """When the first page was made, if scores depend on it: ages are judged at one moment."""
     shift: float = 0.0
     """How far feedback had moved the weights then: a verdict between two pages moves neither."""
+    read: Mapping[str, float] = field(default_factory=dict)
+    """What a reranker said about the first page, by the short name of each chunk."""
 
     def encode(self) -> str:
         values = [
@@ -44,6 +47,7 @@ class Cursor:
             self.chunk,
             format_time(self.now) if self.now else "",
             self.shift,
+            dict(self.read),
         ]
         return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
@@ -52,7 +56,7 @@ class Cursor:
         """The cursor of this very request; anything else is an error."""
         try:
             data = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            digest, stamp, depths, shown, score, chunk, now, shift = data
+            digest, stamp, depths, shown, score, chunk, now, shift, read = data
             cursor = cls(
                 str(digest),
                 int(stamp),
@@ -62,6 +66,7 @@ class Cursor:
                 str(chunk),
                 parse_time(str(now)) if now else None,
                 float(shift),
+                {str(name): float(given) for name, given in read.items()},
             )
         except InvalidValue as error:
             raise InvalidValue(_NOT_A_CURSOR) from error
@@ -69,6 +74,7 @@ class Cursor:
             raise InvalidValue(_NOT_A_CURSOR) from error
         fits = all(1 <= depth <= DEEPEST for depth in cursor.depths.values())
         fits = fits and cursor.shown >= 0 and abs(cursor.shift) <= 1
+        fits = fits and all(map(math.isfinite, cursor.read.values()))
         if not fits or cursor.request != digest_of(request, profile):
             raise InvalidValue(_NOT_A_CURSOR)
         return cursor
@@ -81,6 +87,11 @@ class Cursor:
         after = (-self.score, self.chunk)
         left = tuple(one for one in ranking.candidates if (-one.score, one.id) > after)
         return Ranking(left, ranking.kind, ranking.ceiling)
+
+    def read_of(self, ranking: Ranking) -> dict[str, float]:
+        """The reranker's scores of those chunks of the ranking that it read."""
+        names = ((one.id, _short(one.id)) for one in ranking.candidates)
+        return {id: self.read[short] for id, short in names if short in self.read}
 
 
 def digest_of(request: SearchRequest, profile: str) -> str:
@@ -101,7 +112,13 @@ def next_cursor(
     last: Candidate,
     now: datetime | None,
     shift: float,
+    read: Mapping[str, float],
 ) -> str:
     """The cursor for the page after the one that ends with `last`."""
     digest = digest_of(request, profile)
-    return Cursor(digest, stamp, depths, shown, last.score, last.id, now, shift).encode()
+    names = {_short(chunk): score for chunk, score in read.items()}
+    return Cursor(digest, stamp, depths, shown, last.score, last.id, now, shift, names).encode()
+
+
+def _short(chunk: str) -> str:
+    return content_hash(chunk)[:12]

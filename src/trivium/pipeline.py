@@ -17,7 +17,8 @@ from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, ne
 from trivium.fuse import fuse, group
 from trivium.pages import Cursor, next_cursor
 from trivium.present import afforded, facets, hit
-from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
+from trivium.protocols import Embedder, Reranker, TermStatistics, VectorSearch, View, legs_of
+from trivium.rerank.judge import Judge, Judgement
 from trivium.retrieve import keyword, trigram, vector
 from trivium.score.signals import beside
 from trivium.score.stage import Stage
@@ -50,6 +51,7 @@ class Search:
     grant: Grant = OWNER
     shift: float = 0.0
     """How far feedback has moved the weight of words, where the profile has signals."""
+    reranker: Reranker | None = None
 
     def __call__(self, request: SearchRequest) -> Result:
         started = perf_counter()
@@ -69,13 +71,18 @@ class Search:
             depths = {leg.name: max(depths[leg.name], leg.reach) for leg in legs}
             legs = legs if _complete(legs) else self._retrieve(asked, depths)
         if request.query.strip():
-            found = self._rank(request, legs)
+            roads, ranked = tuple(legs), self._rank(request, legs)
             if self._wants_memories(request):
-                found, leg = self._with_memories(request, found, depths)
+                ranked, leg = self._with_memories(request, ranked, depths)
                 legs.append(leg)
-            total = len(found)
+            total = len(ranked)
+            judge = Judge(self.view, self.profile.search, self.reranker)
+            before = cursor.read_of(ranked) if cursor else None
+            judged = judge(request.query, ranked, roads, before)
         else:
-            found, total = self._browse(request)
+            ranked, total = self._browse(request)
+            judged = Judgement(ranked)
+        found = judged.ranking
         left = cursor.rest(found) if cursor else found
         everything = small and len(left) > 2 * request.limit
         page, shown = left if everything else left.cut(request.limit), cursor.shown if cursor else 0
@@ -90,14 +97,16 @@ class Search:
             matched=sum(matched) if (matched := _matched(legs)) else total,
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
-            degraded=tuple(_notes(legs, LegState.FAILED)),
+            degraded=(*_notes(legs, LegState.FAILED), *judged.degraded),
             warnings=(
                 *self._warnings(legs, request, cursor),
                 *_all_shown(page, request.limit),
                 *left_out,
             ),
-            facets=self._facets(found) if request.facets else None,
-            next_cursor=self._next(request, depths, page, left, shown),
+            confidence=judged.confidence,
+            ambiguous=judged.ambiguous,
+            facets=self._facets(ranked) if request.facets else None,
+            next_cursor=self._next(request, depths, page, left, shown, judged.read),
         )
 
     def _checked(self, request: SearchRequest) -> SearchRequest:
@@ -238,13 +247,14 @@ class Search:
         page: Ranking,
         left: Ranking,
         shown: int,
+        read: Mapping[str, float],
     ) -> str | None:
         if len(page) == len(left):
             return None
         last, shown = page.candidates[-1], shown + len(page)
         profile, stamp = repr(self.profile), self.view.stamp
         now = self.now if self.profile.search.score.method == "signals" else None
-        return next_cursor(request, profile, stamp, depths, shown, last, now, self.shift)
+        return next_cursor(request, profile, stamp, depths, shown, last, now, self.shift, read)
 
     def _warnings(
         self, legs: Sequence[Leg], request: SearchRequest, cursor: Cursor | None

@@ -56,6 +56,14 @@ class CountsTokens(Protocol):
         """The tokens the model sees in a text; none in blanks, marks at its ends not counted."""
 
 
+class Reranker(Protocol):
+    """A query and texts to scores: one a text, the higher the better. Loading is lazy."""
+
+    @property
+    def name(self) -> str: ...
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a view's search gives back: (chunk id, score) best first, ties by id.

@@ -12,6 +12,7 @@ import pytest
 from providers import Provider, Trouble, running
 
 import trivium
+from trivium.config import load_profile
 from trivium.types import LegState
 
 Run = Callable[..., CompletedProcess[str]]
@@ -38,6 +39,15 @@ dimension = 64
 key_variable = "PROVIDER_KEY"
 query_time_out = 0.5
 batch = 2
+
+[rerankers.rerank-4-pro]
+url = "{provider.url}/v1"
+key_variable = "PROVIDER_KEY"
+
+[rerankers.pefm]
+kind = "tei"
+url = "{provider.url}/tei"
+key_variable = "PROVIDER_KEY"
 """
     )
     return file
@@ -147,3 +157,159 @@ def test_a_strangers_folder_cannot_send_the_key_elsewhere(
         assert len(provider.seen) == 1
         assert thief.seen == []
         assert "trivium trust" in answer.stderr
+
+
+# --- reranking -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(settings: Path, home: Path) -> Iterator[trivium.Library]:
+    """Thirty notes that all speak of an axe; the higher the number, the more it says of a king."""
+    with trivium.init(home / "many.trivium", model="mine", profile="allcodex") as made:
+        entries = [
+            {
+                "id": f"n{i:02}",
+                "title": f"Note {i}",
+                "description": "axe " * (30 - i) + "king" * (i % 7 == 3),
+            }
+            for i in range(30)
+        ]
+        made.add_entries(entries)
+        yield made
+
+
+def reranks(provider: Provider) -> list[int]:
+    return [
+        len(seen.body.get("documents", seen.body.get("texts")))
+        for seen in provider.seen
+        if seen.path.endswith("/rerank")
+    ]
+
+
+def test_allcodex_reads_the_top_20_notes_and_keeps_5(
+    many: trivium.Library, provider: Provider
+) -> None:
+    result = many.search("axe king", limit=10)
+    assert reranks(provider) == [20]
+    assert result.score_kind == "rerank"
+    assert len(result) == 5
+    assert result.total == 30
+    assert [hit.score for hit in result] == sorted((hit.score for hit in result), reverse=True)
+    assert all(
+        abs(hit.score - sum(part.contribution for part in hit.parts)) < 1e-12 for hit in result
+    )
+    assert result.next_cursor is None
+    plain = many.search("axe king", limit=10, reranker="")
+    assert plain.score_kind == "rrf"
+    assert len(plain) == 10
+    assert reranks(provider) == [20]
+
+
+def test_a_profiles_reranker_is_optional(
+    many: trivium.Library, provider: Provider, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.write_text(
+        settings.read_text().replace("[rerankers.rerank-4-pro]", "[rerankers.mine]")
+    )
+    monkeypatch.setenv("OPENROUTER_API_KEY", "lies here for another program")
+    with trivium.open(many.folder) as again:
+        result = again.search("axe king")
+    assert (result.score_kind, len(result), result.degraded) == ("rrf", 10, ())
+    assert reranks(provider) == []
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Trouble(401),
+        Trouble(500),
+        Trouble(body=b"{"),
+        Trouble(body=b'{"results": []}'),
+        Trouble(wait=3),
+    ],
+    ids=["401", "500", "truncated", "wrong count", "slow"],
+)
+def test_a_reranker_that_fails_leaves_the_fused_order(
+    many: trivium.Library, provider: Provider, trouble: Trouble
+) -> None:
+    plain = many.search("axe king", reranker="")
+    provider.always = trouble
+    profile = load_profile("allcodex", ["search.rerank.time_out=0.5"])
+    result = many.search("axe king", profile=profile)
+    assert [hit.id for hit in result] == [hit.id for hit in plain]
+    assert result.score_kind == "rrf"
+    assert any(note.startswith("rerank: rerank-4-pro: ") for note in result.degraded)
+    assert result.next_cursor is not None
+
+
+def test_pages_of_a_reranked_search_are_one_ranking(
+    many: trivium.Library, provider: Provider
+) -> None:
+    profile = load_profile("allcodex", ["search.rerank.keep=0"])
+    whole = [hit.id for hit in many.search("axe king", limit=30, profile=profile)]
+    assert sorted(whole) == [f"n{i:02}" for i in range(30)]
+    provider.seen.clear()
+    seen, cursor = [], None
+    while True:
+        result = many.search("axe king", limit=7, profile=profile, cursor=cursor)
+        seen += [hit.id for hit in result]
+        provider.always = Trouble(500)  # later pages ask nobody, and need nobody
+        cursor = result.next_cursor
+        if cursor is None:
+            break
+    assert seen == whole
+    assert reranks(provider) == [20]
+
+
+def test_the_reranker_is_asked_only_when_the_ranking_is_not_sure(
+    many: trivium.Library, provider: Provider
+) -> None:
+    for threshold, calls in ((0.0, []), (1.0, [20])):
+        profile = load_profile(
+            "allcodex", ["search.rerank.when=unsure", f"search.confidence.threshold={threshold}"]
+        )
+        provider.seen.clear()
+        result = many.search("axe king", profile=profile)
+        assert reranks(provider) == calls
+        assert bool(result.ambiguous) == bool(calls)
+        assert result.confidence is not None
+        assert 0 <= result.confidence <= 1
+    plain = many.search("axe king", reranker="")
+    assert {hit.id for hit in plain.hits[:2]} <= set(result.ambiguous)
+
+
+def test_a_reranker_by_flag(run: Run, many: trivium.Library, provider: Provider) -> None:
+    answer = run("search", "axe", "king", "-L", many.folder, "--reranker", "pefm", "--json")
+    data = json.loads(answer.stdout)
+    assert data["score_kind"] == "rerank"
+    assert data["hits"][0]["parts"][-1]["name"] == "pefm"
+    assert provider.seen[-1].path == "/tei/rerank"
+    assert (
+        json.loads(run("search", "axe", "-L", many.folder, "--no-rerank", "--json").stdout)[
+            "score_kind"
+        ]
+        == "rrf"
+    )
+    wrong = run("search", "axe", "-L", many.folder, "--reranker", "pfem")
+    assert wrong.returncode == 1
+    assert "Did you mean 'pefm'?" in wrong.stderr
+
+
+def test_what_a_caller_may_not_see_is_not_sent(
+    world: Path, settings: Path, provider: Provider
+) -> None:
+    with trivium.open(world) as library:
+        library.search("poisoned axe", reranker="pefm", grant=trivium.Grant(frozenset()))
+    [sent] = [seen.body["texts"] for seen in provider.seen if seen.path == "/tei/rerank"]
+    assert sent
+    assert not any("poisoned" in text for text in sent)
+
+
+def test_a_result_says_how_sure_it_is(world: Path) -> None:
+    with trivium.open(world) as library:
+        sure = library.search("Quillhaven keeper Osmund Tace")
+        assert sure.confidence is not None
+        assert sure.confidence >= 0.5
+        assert sure.ambiguous == ()
+        assert library.search("", filter=trivium.Filter(category=("rules",))).confidence is None
+        assert library.search("xqzzy", legs=["keyword"]).confidence == 0.0

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from providers import running
 
 import trivium
 from trivium.config import profile_names
@@ -157,6 +158,21 @@ def test_paging_finds_what_fusion_gives(weapons: Path, monkeypatch: pytest.Monke
         for profile in every_profile():
             paged = {id: systems._paged(text, profile) for id, text in whole.queries.items()}
             assert paged == found.row(profile.name).run
+
+
+def test_a_reranker_of_the_settings_gives_a_row_with_and_one_without_it(
+    weapons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    settings = tmp_path / "config" / "trivium" / "trivium.toml"
+    settings.parent.mkdir(parents=True)
+    with running() as provider:
+        settings.write_text(f'[rerankers.pefm]\nkind = "tei"\nurl = "{provider.url}/tei"\n')
+        evaluation = evaluate_folder(weapons, model="hashing")
+    names = [row.name for row in evaluation.rows]
+    assert names.count("omnidata") == names.count("omnidata + pefm") == 1
+    assert "allcodex + rerank-4-pro" not in names  # only built in: nobody asked for it
+    assert {seen.path for seen in provider.seen} == {"/tei/rerank"}
 
 
 def test_a_library_is_left_as_it_was(tmp_path: Path) -> None:

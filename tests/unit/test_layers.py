@@ -12,10 +12,11 @@ SOURCE = Path(__file__).parents[2] / "src" / "trivium"
 LAYERS = [
     {"version"},
     {"errors"},
-    {"types", "stemmer", "text", "clock", "sources", "vectors"},
+    {"types", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
     {"protocols", "config"},
     {"settings"},
     {"configuration", "endpoint"},
+    {"chat"},
     {
         "index",
         "embed",
@@ -27,6 +28,8 @@ LAYERS = [
         "pages",
         "compare",
         "freshness",
+        "rerank",
+        "confidence",
         "score",
     },
     {"pipeline"},
@@ -39,8 +42,18 @@ LAYERS = [
 WITHIN_LAYER = {
     "text": {"stemmer"},
     "store": {"index"},
+    "rerank": {"confidence"},
 }
-NO_DATABASE = ("fuse.py", "pipeline.py", "present.py", "retrieve", "index", "score")
+NO_DATABASE = (
+    "fuse.py",
+    "pipeline.py",
+    "present.py",
+    "retrieve",
+    "index",
+    "score",
+    "rerank",
+    "confidence.py",
+)
 
 
 def modules() -> list[Path]:

@@ -70,7 +70,10 @@ def _summary(result: Result) -> str:
     if result.query.strip():
         counts += f" · {result.matched} with a word of the query"
     legs = ", ".join(_leg(leg) for leg in result.legs)
-    return f"{counts} · {legs} · {result.took_ms:.0f} ms"
+    sure = "" if result.confidence is None else f" · confidence {result.confidence:.2f}"
+    if result.ambiguous:
+        sure += f" ({len(result.ambiguous)} compete)"
+    return f"{counts} · {legs}{sure} · {result.took_ms:.0f} ms"
 
 
 def _leg(leg: Leg) -> str:

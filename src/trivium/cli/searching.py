@@ -59,6 +59,11 @@ def search(
     facets: Annotated[
         bool, typer.Option("--facets", help="Count sources, categories, tags … of all found.")
     ] = False,
+    reranker: Annotated[
+        str | None,
+        typer.Option(help="Let this reranker of your settings read the first hits again."),
+    ] = None,
+    no_rerank: Annotated[bool, typer.Option("--no-rerank", help="Ask no reranker.")] = False,
     cursor: Annotated[
         str | None, typer.Option(help="Go on after a page: the next_cursor of its JSON.")
     ] = None,
@@ -93,6 +98,7 @@ def search(
             prefer_domain=prefer_domain,
             most_memories=most_memories,
             budget=budget,
+            reranker="" if no_rerank else reranker,
         )
     if json:
         from trivium.present import result_json, to_text

@@ -83,7 +83,7 @@ class Systems:
             yield self._plain_rrf(bare, words, rows["vector"], legs)
         yield from self._fusions(base, legs)
         for profile in self.profiles:
-            yield self._profile(profile, base, legs)
+            yield from self._with_and_without(profile, base, legs)
 
     # --- rows ------------------------------------------------------------------------------------
 
@@ -132,8 +132,22 @@ class Systems:
             profile = replace(base, search=replace(base.search, legs=names, fuse=settings))
             yield Answers(name, "fusion", run, self._times(profile))
 
+    def _with_and_without(
+        self, profile: Profile, base: Profile, legs: LegsOfQueries
+    ) -> Iterator[Answers | Skipped]:
+        """The profile's row; two where it has a reranker that your settings describe."""
+        rerank = profile.search.rerank
+        plain = replace(rerank, reranker="", when="never")
+        without = replace(profile, search=replace(profile.search, rerank=plain))
+        yield self._profile(without, base, legs)
+        if self.library.can_rerank(profile):
+            # all that is read is ranked, also where a search keeps only the first few of it
+            whole = replace(rerank, keep=0, when="always")
+            name = f"{profile.name} + {rerank.reranker}"
+            search = replace(profile.search, rerank=whole)
+            yield self._profile(replace(profile, name=name, search=search), base, legs)
+
     def _profile(self, profile: Profile, base: Profile, legs: LegsOfQueries) -> Answers | Skipped:
-        # A profile with a reranker will give two rows here, with it and without.
         try:
             self.library.check_profile(profile)
         except MissingLeg as error:
@@ -225,7 +239,9 @@ def possible_rows(profiles: Sequence[Profile]) -> list[str]:
     """The names that rows may have, known before anything is measured."""
     methods = [f"{method}{count}" for method in METHODS for count in range(1, len(LEG_NAMES) + 1)]
     names = ("grep", "fts5", *LEG_NAMES, "rrf60 plain", "rrf", *methods)
-    return [*names, *(profile.name for profile in profiles)]
+    read = ((one.name, one.search.rerank.reranker) for one in profiles)
+    reranked = (f"{name} + {reranker}" for name, reranker in read if reranker)
+    return [*names, *(profile.name for profile in profiles), *reranked]
 
 
 def _legs(result: Result) -> dict[str, Ranking]:

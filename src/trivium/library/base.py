@@ -12,7 +12,7 @@ from trivium.config import read_library_toml
 from trivium.embed import EMBEDDERS
 from trivium.embed import embedder as model_named
 from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownSetting
-from trivium.protocols import Embedder, Model
+from trivium.protocols import Embedder, Model, Reranker
 from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Grant
 
@@ -38,6 +38,7 @@ class Opened:
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
         self._store = SqliteStore(folder, refusal=refusal)
         self._embedder: Embedder | None = None
+        self._rerankers: dict[str, Reranker] = {}
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
 
     def __enter__(self) -> Self:

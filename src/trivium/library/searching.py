@@ -10,6 +10,7 @@ from trivium.config import Profile, load_profile
 from trivium.freshness import freshness
 from trivium.library.base import Opened
 from trivium.pipeline import Search, require_legs
+from trivium.protocols import Reranker
 from trivium.score import feedback
 from trivium.types import NO_FILTER, OWNER, Filter, Grant, Mode, Result, SearchRequest
 
@@ -33,6 +34,7 @@ class Searching(Opened):
         prefer_domain: str | None = None,
         most_memories: int | None = None,
         budget: int | None = None,
+        reranker: str | None = None,
         grant: Grant = OWNER,
         now: datetime | None = None,
     ) -> Result:
@@ -40,7 +42,8 @@ class Searching(Opened):
 
         `prefer_tags` and `prefer_domain` are wishes that a profile with signals ranks by; what
         does not have them is found all the same. `budget` is in tokens: hits that would cost more
-        together are left out, and the warnings name them.
+        together are left out, and the warnings name them. `reranker` names one of your settings to
+        read the first hits again; "" asks none; without it the profile decides.
         """
         request = SearchRequest(
             query,
@@ -56,22 +59,24 @@ class Searching(Opened):
             most_memories,
             budget,
         )
-        return self.answer(request, profile=profile, grant=grant, now=now)
+        return self.answer(request, profile=profile, reranker=reranker, grant=grant, now=now)
 
     def answer(
         self,
         request: SearchRequest,
         *,
         profile: str | Profile | None = None,
+        reranker: str | None = None,
         grant: Grant = OWNER,
         now: datetime | None = None,
     ) -> Result:
         """The same for a request object."""
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
+        profile, reader = self._reader(profile, reranker)
         with self._store.view(grant, request.filter.as_of) as view:
-            moment, shift = now or self._now(), self._shift(profile, grant)
-            search = Search(view, profile, self._at_hand(), self._pool, moment, grant, shift)
+            moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
+            search = Search(view, profile, model, self._pool, moment, grant, shift, reader)
             result = search(request)
         sources = self._store.sources()
         checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)
@@ -84,6 +89,36 @@ class Searching(Opened):
         if settings.method == "none":
             return 0.0
         return feedback.shift(self._store.feedback.counts(grant), settings)
+
+    def _reader(self, profile: Profile, name: str | None) -> tuple[Profile, Reranker | None]:
+        """The profile with the reranker that was asked for, and that reranker.
+
+        One that only the profile names is optional: it is used if the user's settings describe it.
+        """
+        wanted = profile.search.rerank
+        if name == "":
+            return profile, None
+        if name is None:
+            chosen = wanted.reranker and wanted.when != "never"
+            if not chosen or not self.configuration.chose("rerankers", wanted.reranker):
+                return profile, None
+        else:
+            wanted = replace(wanted, reranker=name, when="always")
+            profile = replace(profile, search=replace(profile.search, rerank=wanted))
+        return profile, self._reranker(wanted.reranker)
+
+    def can_rerank(self, profile: Profile) -> bool:
+        """Whether the profile names a reranker that the user's settings describe."""
+        name = profile.search.rerank.reranker
+        return bool(name) and self.configuration.chose("rerankers", name)
+
+    def _reranker(self, name: str) -> Reranker:
+        """One reranker for each name, so that it is loaded once."""
+        if name not in self._rerankers:
+            from trivium.rerank import reranker
+
+            self._rerankers[name] = reranker(name, self.configuration.settings.rerankers)
+        return self._rerankers[name]
 
     def check_profile(self, profile: Profile) -> None:
         """An error if this library lacks a leg that the profile needs."""

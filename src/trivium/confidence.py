@@ -1,0 +1,90 @@
+"""How sure a ranking is of its first hit, and which units compete for the place. Pure functions.
+
+Two things make a first place sure: the roads agree on it, and the next one is far behind.
+
+- *Agreement*: the mean over the roads of 1 / rank that each gives the first unit, 0 where it does
+  not hold it. It is 1 only if all put it first. One road alone has nobody to agree with.
+- *Margin*: the mean over the roads of how far the first unit is ahead of the best other one, as a
+  share of its own score: on every road 0 means "nothing in common", so shares can be compared
+  where scores cannot. It is 1 if no other unit is found, and 0 if another one is ahead.
+
+Confidence is the mean of the two (of one road alone: its margin). Roads are weighed as in fusion;
+a road that found nothing disagrees, one that failed or was skipped has no say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from trivium.types import Leg, LegState, Ranking
+
+MOST_COMPETING = 5
+"""More names than that help nobody to choose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Road:
+    """A leg as units with their best scores, best first, and what it counts for."""
+
+    units: tuple[tuple[str, float], ...]
+    weight: float = 1.0
+
+
+def roads(
+    legs: Sequence[Leg], units: Mapping[str, str], weights: Mapping[str, float]
+) -> list[Road]:
+    """The legs that have a say; `units` gives the unit of each chunk."""
+    found = []
+    for leg in legs:
+        weight = weights.get(leg.name, 1.0)
+        if leg.state in (LegState.OK, LegState.EMPTY) and weight > 0:
+            best: dict[str, float] = {}
+            for candidate in leg.ranking.candidates:
+                best.setdefault(units.get(candidate.id, candidate.id), candidate.score)
+            found.append(Road(tuple(best.items()), weight))
+    return found
+
+
+def confidence(first: str, given: Sequence[Road]) -> float:
+    """How sure the first place is, from 0 to 1."""
+    if not any(road.units for road in given):
+        return 0.0
+    whole = math.fsum(road.weight for road in given)
+    margin = math.fsum(road.weight * _margin(first, road) for road in given) / whole
+    if len(given) == 1:
+        return round(margin, 6)
+    agreement = math.fsum(road.weight * _reciprocal(first, road) for road in given) / whole
+    return round(min(1.0, (margin + agreement) / 2), 6)
+
+
+def competing(ranking: Sequence[str], given: Sequence[Road]) -> tuple[str, ...]:
+    """The units that could stand first: the first two, and the favourite of each road; in the
+    order of the ranking. Empty where there is only one.
+    """
+    favourites = {road.units[0][0] for road in given if road.units}
+    chosen = [unit for place, unit in enumerate(ranking) if place < 2 or unit in favourites]
+    return tuple(chosen[:MOST_COMPETING]) if len(chosen) > 1 else ()
+
+
+def unit_order(ranking: Ranking, units: Mapping[str, str]) -> list[str]:
+    """The units of a grouped ranking, in order."""
+    return [units.get(candidate.id, candidate.id) for candidate in ranking.candidates]
+
+
+def _reciprocal(unit: str, road: Road) -> float:
+    for rank, (other, _) in enumerate(road.units, start=1):
+        if other == unit:
+            return 1 / rank
+    return 0.0
+
+
+def _margin(unit: str, road: Road) -> float:
+    own = next((score for other, score in road.units if other == unit), None)
+    if own is None:
+        return 0.0
+    others = [score for other, score in road.units if other != unit]
+    if not others:
+        return 1.0
+    return max(0.0, min(1.0, (own - max(others[0], 0.0)) / own)) if own > 0 else 0.0

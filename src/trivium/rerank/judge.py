@@ -1,0 +1,91 @@
+"""What follows scoring: how sure the ranking is, who competes, and whether it is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trivium.confidence import competing, confidence, roads, unit_order
+from trivium.config import SearchSettings
+from trivium.protocols import Reranker, View
+from trivium.rerank.stage import Failed, asked, rerank
+from trivium.types import Leg, Ranking, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The ranking as it stands then; `read` are the reranker's scores, for the pages to come."""
+
+    ranking: Ranking
+    confidence: float | None = None
+    ambiguous: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    read: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The rerank stage of one search."""
+
+    view: View
+    settings: SearchSettings
+    reranker: Reranker | None
+
+    def __call__(
+        self,
+        query: str,
+        ranking: Ranking,
+        legs: Sequence[Leg],
+        before: Mapping[str, float] | None = None,
+    ) -> Judgement:
+        """Judge a grouped ranking. `before` is what was read for the first page: a later page asks
+        nobody, so that all pages are pages of one ranking.
+        """
+        sure, ambiguous = self._sure(ranking, legs)
+        if before is not None:
+            return self._reranked(ranking, before, sure, ambiguous)
+        unsure = sure < self.settings.confidence.threshold
+        if self.reranker is None or (self.settings.rerank.when == "unsure" and not unsure):
+            return Judgement(ranking, sure, ambiguous)
+        try:
+            read = self._read(self.reranker, query, ranking)
+        except Failed as error:
+            note = f"rerank: {self.reranker.name}: {error}"
+            return Judgement(ranking, sure, ambiguous, (note,))
+        return self._reranked(ranking, read, sure, ambiguous)
+
+    def _reranked(
+        self, ranking: Ranking, read: Mapping[str, float], sure: float, ambiguous: tuple[str, ...]
+    ) -> Judgement:
+        settings = self.settings.rerank
+        found = rerank(ranking, read, settings.reranker, settings.keep)
+        return Judgement(found, sure, ambiguous, read=read)
+
+    def _sure(self, ranking: Ranking, legs: Sequence[Leg]) -> tuple[float, tuple[str, ...]]:
+        if not ranking.candidates:
+            return 0.0, ()
+        chunks = list(
+            dict.fromkeys(one.id for leg in legs for one in leg.ranking.candidates)
+            | dict.fromkeys(one.id for one in ranking.candidates)
+        )
+        units = dict(zip(chunks, self.view.units(chunks, self.settings.unit), strict=True))
+        given = roads(legs, units, self.settings.fuse.weights)
+        order = unit_order(ranking, units)
+        sure = confidence(order[0], given)
+        unsure = sure < self.settings.confidence.threshold
+        return sure, competing(order, given) if unsure else ()
+
+    def _read(self, reranker: Reranker, query: str, ranking: Ranking) -> dict[str, float]:
+        chunks = [one.id for one in ranking.candidates[: self.settings.rerank.depth]]
+        if not chunks:
+            return {}
+        records = self.view.records(chunks)
+        texts = [_text(records[chunk]) for chunk in chunks]
+        scores = asked(reranker, query, texts, self.settings.rerank.time_out)
+        return dict(zip(chunks, scores, strict=True))
+
+
+def _text(record: Record) -> str:
+    """What a reader of one passage needs to judge it: what it is from, and what it says."""
+    pieces = (record.document.title, " › ".join(record.chunk.heading), record.chunk.text)
+    return "\n".join(piece for piece in pieces if piece)
