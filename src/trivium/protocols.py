@@ -7,7 +7,7 @@ profile that needs it is refused when it is opened (`legs_of`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, Self, runtime_checkable
@@ -258,6 +258,49 @@ class FeedbackLog(Protocol):
     def record(self, judgements: Sequence[Judgement], now: datetime) -> None: ...
     def counts(self, grant: Grant) -> dict[Verdict, int]:
         """How often each verdict was given about documents that exist within the grant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From a document to another: the target's id, or its name where there is no such document."""
+
+    target: str
+    relation: str = "links to"
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterState:
+    """A source that an adapter reads, and how far it has read."""
+
+    source: str
+    root: str
+    adapter: str
+    watermark: str
+
+
+class Catalogue(Protocol):
+    """What a store knows of its sources, for whoever keeps it in step with them."""
+
+    def with_content(self, hashes: Sequence[str]) -> list[Document]:
+        """The documents whose source has one of these hashes."""
+
+    def below(self, uri: str) -> list[Document]:
+        """The documents whose uri begins so."""
+
+    def keep_sketches(self, sketches: Mapping[str, Sequence[int]]) -> None:
+        """Remember the bands of documents' sketches."""
+
+    def sharing(self, band: int, most: int) -> list[str]:
+        """The ids of documents with this band, the oldest first."""
+
+    def adapters(self) -> list[AdapterState]: ...
+    def keep_adapter(self, source: str, adapter: str, watermark: str) -> None: ...
+    def keep_links(self, links: Mapping[str, Iterable[Link]]) -> None:
+        """Replace the links of these documents."""
+
+    def links(self, document: str) -> list[Link]: ...
+    def links_to(self, target: str) -> list[tuple[str, str]]:
+        """(document, relation) of all that link to this one."""
 
 
 class Progress(Protocol):

@@ -94,6 +94,9 @@ class TestFilling:
             "added": [],
             "updated": [],
             "unchanged": ["clock-01", "tie-02"],
+            "renamed": [],
+            "missing": [],
+            "removed": [],
             "skipped": [],
             "errors": [],
             "notes": [],
@@ -203,7 +206,7 @@ class TestSearch:
 
     def test_a_long_text_is_shown_around_the_words(self, run: Run, world: Path) -> None:
         with trivium.open(world) as library:
-            library.add_text("Dull words. " * 30 + "A heron waits. " + "More. " * 45, title="Long")
+            library.add_text("Dull words. " * 30 + "A heron waits. " + "More. " * 40, title="Long")
         hit = hits(run("search", "heron", "--json", "--leg", "keyword"))[0]
         [mark] = hit["highlights"]
         assert hit["snippet"][mark["start"] : mark["end"]] == "heron"

@@ -51,6 +51,12 @@ def add(
     extractor: Annotated[
         Literal["local", "azure"], typer.Option(help="Who reads PDF and Office files.")
     ] = "local",
+    sync: Annotated[
+        bool, typer.Option("--sync", help="Remove documents below the folders whose file is gone.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Take in also what is nearly the same as another.")
+    ] = False,
     embed: Annotated[
         bool, typer.Option("--embed/--no-embed", help="Embed at once, or later.")
     ] = True,
@@ -71,6 +77,8 @@ def add(
             tags=tag or (),
             reprocess=reprocess,
             extractor=extractor,
+            sync=sync,
+            force=force,
             embed=embed,
             progress=progress,
         )

@@ -27,6 +27,9 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
             "added": list(report.added),
             "updated": list(report.updated),
             "unchanged": list(report.unchanged),
+            "renamed": list(report.renamed),
+            "missing": list(report.missing),
+            "removed": list(report.removed),
             "skipped": list(report.skipped),
             "errors": [{"name": name, "message": text} for name, text in report.errors],
             "notes": [{"name": name, "message": text} for name, text in report.notes],
@@ -37,11 +40,16 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
         return
     for name, message in report.notes[:MOST_ERRORS]:
         typer.echo(f"  {name}: {message}", err=True)
+    if len(report.notes) > MOST_ERRORS:
+        typer.echo(f"  … and {len(report.notes) - MOST_ERRORS} more", err=True)
     for name, message in report.errors[:MOST_ERRORS]:
         shown = message if name in message else f"{name}: {message}"
         typer.echo(f"! {shown}", err=True)
     if len(report.errors) > MOST_ERRORS:
         typer.echo(f"! … and {len(report.errors) - MOST_ERRORS} more", err=True)
+    if report.missing:
+        many = f"{len(report.missing)} documents" if len(report.missing) > 1 else "1 document"
+        typer.echo(f"! the file of {many} is gone; 'trivium add --sync' removes them", err=True)
     if report.model_problem:
         typer.echo(f"! words are searchable, meaning waits: {report.model_problem}", err=True)
     if report.waiting:
@@ -50,6 +58,8 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
         "added": len(report.added),
         "updated": len(report.updated),
         "unchanged": len(report.unchanged),
+        "renamed": len(report.renamed),
+        "removed": len(report.removed),
         "skipped (no text format)": len(report.skipped),
         "failed": len(report.errors),
     }

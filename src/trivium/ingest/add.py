@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,10 +28,13 @@ from trivium.ingest.entries import read_entries
 from trivium.ingest.extract import Reader, refuse_large
 from trivium.ingest.fields import Fields
 from trivium.ingest.files import NotASource, normalise_lines, walk
+from trivium.ingest.folders import FolderWords
+from trivium.ingest.identity import Waiting, identified, is_file, is_missing, under
+from trivium.ingest.likeness import REFUSED, Alike, Likeness, sketch_of
 from trivium.ingest.markdown import scan
-from trivium.protocols import Progress, Store
+from trivium.protocols import Catalogue, Progress, Store
 from trivium.text import content_hash
-from trivium.types import OWNER, Document, Draft
+from trivium.types import OWNER, Document, Draft, Grant
 
 BATCH = 64
 """Documents per transaction: few enough to lose little on Ctrl-C, enough to write fast."""
@@ -42,6 +46,9 @@ class IngestStore(Store, Protocol):
     def fingerprints(self, documents: Sequence[str]) -> dict[str, tuple[str, str]]: ...
     def sources(self) -> dict[str, str]: ...
     def add_source(self, name: str, root: str) -> bool: ...
+    def text(self, document: str, version: int) -> str: ...
+    @property
+    def catalogue(self) -> Catalogue: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class AddReport:
     """What an `add` did; `waiting` counts texts without a vector.
 
     `errors` and `notes` are (name, message): what was not taken in, and what was but for a part.
+    `renamed` are those of `updated` whose file moved, `missing` documents whose file is gone, and
+    `removed` those that therefore are no longer there.
     """
 
     added: tuple[str, ...] = ()
@@ -59,11 +68,18 @@ class AddReport:
     waiting: int = 0
     model_problem: str = ""
     notes: tuple[tuple[str, str], ...] = ()
+    renamed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 @dataclass
 class Adding:
-    """One `add` under way."""
+    """One `add` under way.
+
+    `sync` removes the documents below a folder whose file is gone, `force` takes in what is nearly
+    the same as something else, and no message mentions what is not within the grant.
+    """
 
     store: IngestStore
     settings: IndexSettings
@@ -73,8 +89,13 @@ class Adding:
     progress: Progress
     extractor: str = "local"
     ruler: Ruler = ESTIMATE
+    sync: bool = False
+    force: bool = False
+    grant: Grant = OWNER
     _reader: Reader = field(init=False)
-    _batch: list[Draft] = field(default_factory=list)
+    _likeness: Likeness = field(init=False)
+    _words: FolderWords = field(default_factory=FolderWords)
+    _batch: list[Waiting] = field(default_factory=list)
     _seen: int = 0
     _total: int | None = None
     _added: list[str] = field(default_factory=list)
@@ -83,9 +104,13 @@ class Adding:
     _skipped: list[str] = field(default_factory=list)
     _errors: list[tuple[str, str]] = field(default_factory=list)
     _notes: list[tuple[str, str]] = field(default_factory=list)
+    _renamed: list[str] = field(default_factory=list)
+    _missing: list[str] = field(default_factory=list)
+    _removed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._reader = Reader(self.extractor)
+        self._likeness = Likeness(self.store.catalogue, self._visible)
 
     def path(self, path: Path) -> None:
         """A file, or a folder with all it holds."""
@@ -108,6 +133,7 @@ class Adding:
         self._total = (self._total or 0) + len(files)
         for file in files:
             self._file(file, roots, asked_for=False)
+        self._look_for_missing(path.resolve(), anything_left=bool(files))
 
     def text(
         self, text: str, title: str, id: str, *, source: str = "text", type: str | None = None
@@ -125,15 +151,16 @@ class Adding:
         document = with_fields(document, Fields(type=type), self.given, self.now)
         plain = normalise_lines(clean)
         extraction = Extraction(plain, scan(plain), extractor="text/1")
-        self._draft(cut(document, extraction, self.settings, self.ruler))
+        self._wait(Waiting(cut(document, extraction, self.settings, self.ruler), id))
 
     def entries(self, entries: Iterable[Mapping[str, Any]], name: str = "entries") -> None:
         try:
             data = json.dumps(list(entries), default=str).encode()
         except (TypeError, ValueError) as error:
             raise SourceError(f"{name} cannot be written as JSON: {error}") from error
-        for draft in self._entries(data, name):
-            self._draft(draft)
+        for entry in read_entries(data, name):
+            draft = of_entry(entry, self.given, self.settings, self.now)
+            self._wait(Waiting(draft, f"{name}, entry '{entry.id}'"))
 
     def finish(self) -> AddReport:
         self._reader.close()
@@ -144,14 +171,17 @@ class Adding:
             tuple(self._unchanged),
             tuple(self._errors),
             tuple(self._skipped),
-            notes=tuple(self._notes),
+            notes=(*self._words.notes, *self._notes),
+            renamed=tuple(self._renamed),
+            missing=tuple(self._missing),
+            removed=tuple(self._removed),
         )
 
     def _file(self, path: Path, roots: Mapping[str, Path], *, asked_for: bool) -> None:
         self._seen += 1
         self.progress("read", self._seen, self._total)
         try:
-            drafts = self._read(path, roots)
+            drafts = self._read(path, roots, asked_for)
         except NotASource as error:
             if asked_for:
                 self._errors.append((str(path), str(error)))
@@ -165,25 +195,30 @@ class Adding:
             reason = error.strerror or str(error)
             self._errors.append((str(path), f"cannot be read: {reason}; check its permissions"))
             return
-        for draft in drafts:
-            self._draft(draft)
+        for one in drafts:
+            self._wait(one)
 
-    def _read(self, path: Path, roots: Mapping[str, Path]) -> list[Draft]:
+    def _read(self, path: Path, roots: Mapping[str, Path], asked_for: bool) -> list[Waiting]:
+        place = path.parent.resolve() / path.name
+        uri = _uri(place, roots)
+        fill = partial(self._words.fill, folder=place.parent, root=roots[uri.partition(":")[0]])
         if path.suffix.lower() == ".json":
             refuse_large(path.stat().st_size)
-            return self._entries(path.read_bytes(), str(path))
+            return [
+                Waiting(
+                    of_entry(entry, self.given, self.settings, self.now, fill),
+                    f"{path}, entry '{entry.id}'",
+                )
+                for entry in read_entries(path.read_bytes(), str(path))
+            ]
         self._reader.check(path.name, path.stat().st_size)
         data = path.read_bytes()
         extraction = self._reader(data, str(path))
         self._notes += [(str(path), note) for note in extraction.notes]
-        uri = _uri(path.parent.resolve() / path.name, roots)
-        return [of_extraction(extraction, path, uri, data, self.given, self.settings, self.ruler)]
-
-    def _entries(self, data: bytes, name: str) -> list[Draft]:
-        return [
-            of_entry(entry, self.given, self.settings, self.now)
-            for entry in read_entries(data, name)
-        ]
+        draft = of_extraction(
+            extraction, path, uri, data, self.given, self.settings, self.ruler, fill
+        )
+        return [Waiting(draft, str(path), mirrored=not asked_for)]
 
     def _name_source(self, folder: Path) -> None:
         """Make the folder a source, unless it lies in one."""
@@ -201,16 +236,20 @@ class Adding:
     def _roots(self) -> dict[str, Path]:
         return {name: Path(root) for name, root in self.store.sources().items()}
 
-    def _draft(self, draft: Draft) -> None:
-        self._batch.append(draft)
+    def _wait(self, one: Waiting) -> None:
+        self._batch.append(one)
         if len(self._batch) >= BATCH:
             self._flush()
 
     def _flush(self) -> None:
         """Write the batch: new versions for new content, new fields where only they changed."""
-        batch = {draft.document.id: draft for draft in self._batch}
+        sources = self.store.sources()
+        waiting = identified(self._batch, self.store, sources)
         self._batch = []
-        known = self.store.find(list(batch), OWNER)
+        known = self._stored([one.draft.document.id for one in waiting])
+        batch = {
+            one.draft.document.id: one.draft for one in self._compared(waiting, known, sources)
+        }
         made_from = self.store.fingerprints(list(batch))
         added: list[Draft] = []
         updated: list[Draft] = []
@@ -218,23 +257,97 @@ class Adding:
         unchanged: list[str] = []
         for id, draft in batch.items():
             stored = known.get(id)
-            if stored is None or stored.id != id:
+            if stored is None:
                 added.append(draft)
                 continue
             draft = with_earlier_words(draft, stored, self.settings)
+            if draft.document.uri != stored.uri:
+                self._renamed.append(id)
             if self.reprocess or made_from[id] != (draft.document.source_hash, draft.pipeline):
                 updated.append(draft)
             elif not same_fields(stored, _kept(draft.document, stored)):
                 amended.append(replace(draft, document=_kept(draft.document, stored)))
             else:
                 unchanged.append(id)
+        for draft in updated:
+            self._likeness.keep(draft.document, sketch_of(draft.document, draft.text))
         if added or updated:
             self.store.put([*added, *updated], self.now)
+        self._likeness.save()
         if amended:
             self.store.amend(amended, self.now)
         self._added += [draft.document.id for draft in added]
         self._updated += [draft.document.id for draft in (*updated, *amended)]
         self._unchanged += unchanged
+
+    def _compared(
+        self, waiting: Sequence[Waiting], known: dict[str, Document], sources: Mapping[str, str]
+    ) -> Iterator[Waiting]:
+        """Without the new ones that nearly are another document; `known` grows by those moved."""
+        for one in waiting:
+            document = one.draft.document
+            if document.id in known:
+                yield one
+                continue
+            sketch = sketch_of(document, one.draft.text)
+            alike = self._likeness.nearest(document, sketch)
+            if alike and alike.similarity >= REFUSED and self._moved(document, alike, sources):
+                known[alike.document.id] = alike.document
+                yield under(alike.document.id, one)
+                continue
+            if alike and alike.similarity >= REFUSED and not (one.mirrored or self.force):
+                self._errors.append(
+                    (one.name, f"{alike.sentence()}. Left out; add it with --force if it is meant.")
+                )
+                continue
+            if alike:
+                self._notes.append((one.name, f"{alike.sentence()}; both are kept."))
+            self._likeness.keep(document, sketch)
+            yield one
+
+    def _moved(self, document: Document, alike: Alike, sources: Mapping[str, str]) -> bool:
+        """Whether a new file is a stored one that was renamed and edited."""
+        return (
+            is_file(document, sources)
+            and alike.document.number > 0
+            and is_missing(alike.document, sources)
+        )
+
+    def _stored(self, ids: Sequence[str]) -> dict[str, Document]:
+        found = self.store.find(ids, OWNER)
+        return {id: document for id, document in found.items() if document.id == id}
+
+    def _visible(self, names: Sequence[str]) -> list[tuple[Document, str]]:
+        found = self.store.find(names, self.grant).values()
+        return [(document, self.store.text(document.id, document.version)) for document in found]
+
+    def _look_for_missing(self, folder: Path, *, anything_left: bool) -> None:
+        """Name or remove the documents below a folder whose file is gone."""
+        self._flush()
+        sources = self.store.sources()
+        read_by_adapters = {one.source for one in self.store.catalogue.adapters()}
+        gone = [
+            document.id
+            for name, root in sources.items()
+            if name not in read_by_adapters
+            for prefix in _below(name, Path(root), folder)
+            for document in self.store.catalogue.below(prefix)
+            if is_missing(document, sources)
+        ]
+        if not self.sync or not gone:
+            self._missing += gone
+        elif anything_left or self.force:
+            self.store.remove(gone)
+            self._removed += gone
+        else:
+            self._missing += gone
+            self._notes.append(
+                (
+                    str(folder),
+                    f"nothing is left in it, so nothing was removed: {len(gone)} documents came "
+                    "from there. Mount it, or add --force if it is meant to be empty.",
+                )
+            )
 
 
 def _uri(path: Path, roots: Mapping[str, Path]) -> str:
@@ -242,6 +355,15 @@ def _uri(path: Path, roots: Mapping[str, Path]) -> str:
     inside = [(name, root) for name, root in roots.items() if path.is_relative_to(root)]
     name, root = max(inside, key=lambda one: len(one[1].parts))
     return f"{name}:{path.relative_to(root).as_posix()}"
+
+
+def _below(name: str, root: Path, folder: Path) -> list[str]:
+    """How the uris of a source begin that lie in a folder."""
+    if root.is_relative_to(folder):
+        return [f"{name}:"]
+    if not folder.is_relative_to(root):
+        return []
+    return [f"{name}:{folder.relative_to(root).as_posix()}/"]
 
 
 def _kept(drafted: Document, stored: Document) -> Document:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeAlias
 
 from trivium.config import IndexSettings
 from trivium.ingest.blocks import Extraction
@@ -27,6 +29,11 @@ class Given:
 
 
 NOTHING_GIVEN = Given()
+Fill: TypeAlias = Callable[[Fields], Fields]
+
+
+def as_they_are(fields: Fields) -> Fields:
+    return fields
 
 
 def of_extraction(
@@ -37,16 +44,17 @@ def of_extraction(
     given: Given,
     settings: IndexSettings,
     ruler: Ruler = ESTIMATE,
+    fill: Fill = as_they_are,
 ) -> Draft:
-    """The draft of a file."""
-    fields = document_fields(extraction.fields, str(path))
+    """The draft of a file; `fill` adds what others say about it where it says nothing itself."""
+    fields = fill(document_fields(extraction.fields, str(path)))
     state = path.stat()
     modified = datetime.fromtimestamp(state.st_mtime, UTC)
     document = Document(
         id=document_id(uri),
         uri=uri,
         title=fields.title or extraction.title or path.stem,
-        kind=given.kind or "note",
+        kind=given.kind or fields.kind or "note",
         key=uri.partition(":")[2].removesuffix(path.suffix),
         media_type=extraction.media_type,
         source_hash=sha256(data).hexdigest(),
@@ -68,19 +76,26 @@ def cut(document: Document, extraction: Extraction, settings: IndexSettings, rul
     )
 
 
-def of_entry(entry: Entry, given: Given, settings: IndexSettings, now: datetime) -> Draft:
+def of_entry(
+    entry: Entry,
+    given: Given,
+    settings: IndexSettings,
+    now: datetime,
+    fill: Fill = as_they_are,
+) -> Draft:
     """The draft of a knowledge entry: one chunk, its description."""
+    fields = fill(entry.fields)
     source = repr((entry.description, entry.fields))
     document = Document(
         id=entry.id,
         uri=f"entry:{entry.id}",
         title=entry.fields.title or entry.id,
-        kind=given.kind or "entry",
+        kind=given.kind or fields.kind or "entry",
         key=entry.id,
         media_type="application/json",
         source_hash=content_hash(source),
     )
-    document = with_fields(document, entry.fields, given, now)
+    document = with_fields(document, fields, given, now)
     return whole(document, entry.description, settings)
 
 

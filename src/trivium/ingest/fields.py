@@ -19,10 +19,11 @@ LARGEST_FRONT_MATTER = 64 * 1024
 _MOST_VALUES = 100_000  # with all aliases written out; 64 KB without aliases cannot hold as many
 _DEEPEST_NESTING = 20
 
-_TEXTS = ("title", "category", "scope", "type", "domain", "severity", "context")
+_TEXTS = ("title", "kind", "category", "scope", "type", "domain", "severity", "context")
 _TIMES = {"valid_from": "", "valid_until": "", "created": "date", "updated": "modified"}
 _LISTS = ("tags", "aliases")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_FIELD = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|\n|\Z)")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -31,6 +32,7 @@ class Fields:
     """A source's own statements; None or empty where it says nothing. Metadata is JSON-able."""
 
     title: str | None = None
+    kind: str | None = None
     category: str | None = None
     scope: str | None = None
     type: str | None = None
@@ -65,6 +67,7 @@ def document_fields(fields: Mapping[str, Any], name: str) -> Fields:
     tags = (tag.lstrip("#") for tag in _names(fields.get("tags"), "tags", name))
     return Fields(
         title=texts["title"],
+        kind=texts["kind"].lower() if texts["kind"] else None,
         category=texts["category"],
         scope=texts["scope"].lower() if texts["scope"] else None,
         type=texts["type"],
@@ -101,12 +104,18 @@ def text_field(fields: Mapping[str, Any], key: str, name: str) -> str | None:
 def split_front_matter(text: str, name: str) -> tuple[Mapping[str, Any], str]:
     """The fields between `---` and `---` (or `...`) at the very start, and the text behind them.
 
-    A first `---` that is never closed is a line across the page. Front matter that is no YAML
-    mapping raises `SourceError` with the file and the line.
+    A first `---` that is never closed is a line across the page, unless fields stand below it:
+    they may say who may read the file, so they are not taken for text. That, and front matter that
+    is no YAML mapping, raises `SourceError` with the file and the line.
     """
     first, _, rest = text.partition("\n")
     closing = _CLOSING.search(rest) if first.rstrip() == "---" else None
     if closing is None:
+        if first.rstrip() == "---" and _FIELD.match(rest):
+            raise SourceError(
+                f"{name}, line 1: the front matter is never closed. Put a line --- behind its "
+                "fields, or begin the file with *** if a line across the page was meant."
+            )
         return {}, text
     if closing.start() > LARGEST_FRONT_MATTER:
         raise SourceError(

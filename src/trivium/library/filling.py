@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trivium.errors import InvalidValue, ModelError
 from trivium.library.base import NO_MODEL, Opened
 from trivium.protocols import CountsTokens, Progress, silent
-from trivium.types import NO_FILTER, Filter
+from trivium.types import NO_FILTER, OWNER, Filter, Grant
 
 if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
     from trivium.ingest.add import Adding, AddReport
@@ -34,16 +34,24 @@ class Filling(Opened):
         kind: str | None = None,
         reprocess: bool = False,
         extractor: str = "local",
+        sync: bool = False,
+        force: bool = False,
         embed: bool = True,
         progress: Progress = silent,
+        grant: Grant = OWNER,
     ) -> AddReport:
         """Take in files, folders (recursively) and `.json` files of entries.
 
         What cannot be read is named in the report; the rest goes in. Words are searchable when a
         batch is stored; `embed=True` then adds meaning, and if the model fails, says so.
         `extractor="azure"` sends PDF, Office files and pictures to Azure to be read there.
+        A file that moved keeps its document; `sync=True` removes documents below the folders whose
+        file is gone. Files and entries that are nearly the same as another document are left out
+        unless `force`; what was found in a folder is taken in and noted. Reports mention no
+        document outside the grant.
         """
         adding = self._adding(scope, category, tags, kind, reprocess, progress, extractor)
+        adding.sync, adding.force, adding.grant = sync, force, grant
         for path in paths:
             adding.path(Path(path))
         return self._finish(adding, embed, progress)
@@ -58,10 +66,13 @@ class Filling(Opened):
         category: str | None = None,
         tags: Sequence[str] = (),
         kind: str | None = None,
+        force: bool = False,
         embed: bool = True,
+        grant: Grant = OWNER,
     ) -> AddReport:
         """Take in a text that is not in a file; the same `id` again makes a new version."""
         adding = self._adding(scope, category, tags, kind)
+        adding.force, adding.grant = force, grant
         adding.text(text, title, id or title)
         return self._finish(adding, embed, silent)
 
@@ -69,11 +80,14 @@ class Filling(Opened):
         self,
         entries: Iterable[Mapping[str, Any]],
         *,
+        force: bool = False,
         embed: bool = True,
         progress: Progress = silent,
+        grant: Grant = OWNER,
     ) -> AddReport:
         """Take in knowledge entries: mappings with id, title, description, tags …"""
         adding = self._adding(progress=progress)
+        adding.force, adding.grant = force, grant
         adding.entries(entries)
         return self._finish(adding, embed, progress)
 

@@ -22,6 +22,7 @@ from trivium.errors import (
     UnknownModel,
 )
 from trivium.protocols import Model
+from trivium.store.sqlite.catalogue import SqliteCatalogue
 from trivium.store.sqlite.connection import (
     HISTORY,
     Connections,
@@ -80,6 +81,7 @@ class SqliteStore:
             migrate(self._connections)
         self._derived = DerivedIndex(folder / "cache", self._library_id(), writable=writable)
         self.feedback = SqliteFeedback(self._connections)
+        self.catalogue = SqliteCatalogue(self._connections)
         self._wrote = False
 
     def _library_id(self) -> str:

@@ -1,0 +1,98 @@
+"""Which document a file is: that of its uri, else one whose file moved here, else a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Protocol
+
+from trivium.ingest.draft import document_id
+from trivium.protocols import Catalogue
+from trivium.types import OWNER, Document, Draft, Grant
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A draft on its way to the store; `name` is what the report calls it.
+
+    `mirrored` says that it was found in a folder, and is not something that was named by itself.
+    """
+
+    draft: Draft
+    name: str
+    mirrored: bool = False
+
+
+class Known(Protocol):
+    """What is asked of the store."""
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+    def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]: ...
+
+
+def identified(
+    waiting: Sequence[Waiting], store: Known, sources: Mapping[str, str]
+) -> list[Waiting]:
+    """The files under the id of the document each of them is; all else as it was."""
+    files = {one.draft.document.uri: one for one in waiting if is_file(one.draft.document, sources)}
+    found = store.find(list(files), OWNER)
+    known = {uri: found[uri].id for uri in files if uri in found and found[uri].uri == uri}
+    strangers = [one for uri, one in files.items() if uri not in known]
+    if strangers:
+        known |= _moved(strangers, store, sources, set(known.values()))
+        known |= _new([one for one in strangers if one.draft.document.uri not in known], store)
+    return [under(known.get(one.draft.document.uri), one) for one in waiting]
+
+
+def is_file(document: Document, sources: Mapping[str, str]) -> bool:
+    """Whether the document came from a file in one of the sources."""
+    return document.uri.partition(":")[0] in sources
+
+
+def is_missing(document: Document, sources: Mapping[str, str]) -> bool:
+    """Whether its file is not where it was read."""
+    source, _, path = document.uri.partition(":")
+    return source in sources and not Path(sources[source], path).exists()
+
+
+def _moved(
+    strangers: Sequence[Waiting], store: Known, sources: Mapping[str, str], claimed: set[str]
+) -> dict[str, str]:
+    """The documents of the same content whose own file is gone."""
+    hashes = {one.draft.document.source_hash for one in strangers}
+    same = store.catalogue.with_content(sorted(hashes))
+    missing = [d for d in same if d.id not in claimed and is_missing(d, sources)]
+    moved = {}
+    for one in strangers:
+        uri, hash = one.draft.document.uri, one.draft.document.source_hash
+        match = next((document for document in missing if document.source_hash == hash), None)
+        if match:
+            missing.remove(match)
+            moved[uri] = match.id
+    return moved
+
+
+def _new(strangers: Sequence[Waiting], store: Known) -> dict[str, str]:
+    """An id of its own for each, also where a document that moved away still has the usual one."""
+    ids: dict[str, str] = {}
+    usual = [one.draft.document.id for one in strangers]
+    taken = {id for id, document in store.find(usual, OWNER).items() if document.id == id}
+    for one in strangers:
+        id, uri = one.draft.document.id, one.draft.document.uri
+        for number in count(2):
+            if id not in taken:
+                break
+            id = document_id(f"{uri}#{number}")
+            taken |= {id for found in store.find([id], OWNER).values() if found.id == id}
+        ids[uri] = id
+    return ids
+
+
+def under(id: str | None, one: Waiting) -> Waiting:
+    """The same draft under the id of a document that there is."""
+    if id is None or id == one.draft.document.id:
+        return one
+    return replace(one, draft=replace(one.draft, document=replace(one.draft.document, id=id)))

@@ -1,0 +1,36 @@
+-- name: documents_by_source_hash
+SELECT d.* FROM json_each(?) j JOIN documents d ON d.source_hash = j.value ORDER BY d.number;
+
+-- name: documents_below
+SELECT * FROM documents WHERE uri >= :first AND uri < :end ORDER BY uri;
+
+-- name: keep_sketch
+INSERT OR IGNORE INTO sketches (band, document)
+SELECT j.value, d.number FROM documents d, json_each(:bands) j WHERE d.id = :document;
+
+-- name: sharing_band
+SELECT d.id FROM sketches s JOIN documents d ON d.number = s.document
+WHERE s.band = :band ORDER BY s.document LIMIT :most;
+
+-- name: adapters
+SELECT a.source, a.adapter, a.watermark, s.root
+FROM adapters a JOIN sources s ON s.name = a.source ORDER BY a.source;
+
+-- name: keep_adapter
+INSERT INTO adapters (source, adapter, watermark) VALUES (:source, :adapter, :watermark)
+ON CONFLICT (source) DO UPDATE SET adapter = excluded.adapter, watermark = excluded.watermark;
+
+-- name: forget_links
+DELETE FROM links WHERE document = (SELECT number FROM documents WHERE id = :document);
+
+-- name: keep_link
+INSERT OR IGNORE INTO links (document, target, relation)
+SELECT number, :target, :relation FROM documents WHERE id = :document;
+
+-- name: links
+SELECT l.target, l.relation FROM links l JOIN documents d ON d.number = l.document
+WHERE d.id = ? ORDER BY l.relation, l.target;
+
+-- name: links_to
+SELECT d.id, l.relation FROM links l JOIN documents d ON d.number = l.document
+WHERE l.target = ? ORDER BY l.relation, d.id;
