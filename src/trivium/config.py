@@ -44,6 +44,10 @@ class IndexSettings:
     chunk_size: int = 200
     chunk_overlap: int = 24
     template: str = "{title}\n{heading}\n{text}"
+    keep_sources: bool = True
+    """Whether source files are copied to the library's archive."""
+    container: str = "trivium-documents"
+    """Where blob storage, if the user has set one up, keeps the source files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,14 +306,13 @@ def library_toml(profile: str, settings: IndexSettings) -> str:
         "",
         "[index]",
     ]
-    for name in ("model", "chunk_size", "chunk_overlap", "template"):
-        value = getattr(settings, name)
-        escaped = (
-            value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            if (isinstance(value, str))
-            else value
-        )
-        lines.append(f'{name} = "{escaped}"' if isinstance(value, str) else f"{name} = {value}")
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if isinstance(value, str):
+            value = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            lines.append(f'{one.name} = "{value}"')
+        else:
+            lines.append(f"{one.name} = {str(value).lower()}")
     return "\n".join(lines) + "\n"
 
 

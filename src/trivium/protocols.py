@@ -211,6 +211,37 @@ class Model:
     vectors: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was let go, or would be: (document, version), counts, and how many bytes it was."""
+
+    versions: tuple[tuple[str, int], ...] = ()
+    vectors: int = 0
+    bytes: int = 0
+    files: int = 0
+
+
+class History(Protocol):
+    """The part of a store that knows the past: moments, source files, what can be let go."""
+
+    def became_active(self, document: str, version: int) -> datetime | None:
+        """When a version was the active one for the first time."""
+
+    def source_hashes(self, but: Sequence[tuple[str, int]] = ()) -> set[str]:
+        """Hashes of the sources of all kept versions but these (document, version)."""
+
+    def blobs(self, hashes: Iterable[str]) -> dict[str, str]:
+        """Where in blob storage these sources lie, as far as they do."""
+
+    def add_blob(self, hash: str, uri: str) -> None: ...
+
+    def prune(self, keep: int | None, before: datetime | None, *, dry_run: bool) -> Pruned:
+        """Let go of old versions (see `Library.prune`) and of vectors that no chunk has."""
+
+    def compact(self) -> None:
+        """Give freed space back to the disk, if nobody is in the way."""
+
+
 class Store(Protocol):
     """Where documents, versions, chunks and vectors are kept. Every write is one transaction."""
 

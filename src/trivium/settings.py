@@ -167,9 +167,13 @@ class TierSettings:
 class ArchiveSettings:
     """Where source files are kept besides the library's own archive."""
 
+    kind: Literal["none", "azure", "s3"] = "none"
     url: str = ""
+    """https://ACCOUNT.blob.core.windows.net for Azure, an endpoint other than Amazon's for S3."""
     container: str = ""
+    """The container or bucket; empty means the library's own choice."""
     key_variable: str = ""
+    """Azure: an account key or connection string. S3: ACCESS_KEY:SECRET_KEY."""
 
     def __post_init__(self) -> None:
         _check_url("archive", self.url)

@@ -125,6 +125,10 @@ class Version:
     made: datetime
     active: bool
     chunks: int
+    archived: bool = False
+    """Whether the source file is kept in the library's archive."""
+    blob: str = ""
+    """Where the source file lies in blob storage, if it does."""
 
 
 @dataclass(frozen=True, slots=True)

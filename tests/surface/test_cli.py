@@ -102,6 +102,7 @@ class TestFilling:
             "notes": [],
             "waiting": 0,
             "model_problem": "",
+            "blob_problem": "",
         }
 
     def test_flags_win_over_what_the_source_says(self, run: Run, notes: Path) -> None:

@@ -17,6 +17,8 @@ COMMANDS: Mapping[str, str] = {
     "list": "keeping:list_documents",
     "versions": "versions:versions",
     "rollback": "versions:rollback",
+    "diff": "versions:diff",
+    "prune": "versions:prune",
     "remove": "keeping:remove",
     "status": "keeping:status",
     "doctor": "keeping:doctor",

@@ -35,6 +35,7 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
             "notes": [{"name": name, "message": text} for name, text in report.notes],
             "waiting": report.waiting,
             "model_problem": report.model_problem,
+            "blob_problem": report.blob_problem,
         }
         typer.echo(to_text(data))
         return
@@ -52,6 +53,8 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
         typer.echo(f"! the file of {many} is gone; 'trivium add --sync' removes them", err=True)
     if report.model_problem:
         typer.echo(f"! words are searchable, meaning waits: {report.model_problem}", err=True)
+    if report.blob_problem:
+        typer.echo(f"! kept here, not copied to blob storage: {report.blob_problem}", err=True)
     if report.waiting:
         typer.echo(f"! {report.waiting} texts wait; 'trivium embed' goes on", err=True)
     counts = {
@@ -77,6 +80,8 @@ def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:
                 "pipeline": one.pipeline,
                 "source_hash": one.source_hash,
                 "chunks": one.chunks,
+                "archived": one.archived,
+                "blob": one.blob or None,
             }
             for one in versions
         ]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from trivium.config import IndexSettings
 from trivium.errors import SourceError, TriviumError
+from trivium.ingest.archive import Archive
 from trivium.ingest.blocks import Extraction
 from trivium.ingest.chunk import ESTIMATE, Ruler
 from trivium.ingest.draft import (
@@ -71,6 +72,7 @@ class AddReport:
     renamed: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    blob_problem: str = ""
 
 
 @dataclass
@@ -92,6 +94,7 @@ class Adding:
     sync: bool = False
     force: bool = False
     grant: Grant = OWNER
+    archive: Archive | None = None
     _reader: Reader = field(init=False)
     _likeness: Likeness = field(init=False)
     _words: FolderWords = field(default_factory=FolderWords)
@@ -215,6 +218,8 @@ class Adding:
         data = path.read_bytes()
         extraction = self._reader(data, str(path))
         self._notes += [(str(path), note) for note in extraction.notes]
+        if self.archive:
+            self.archive.put(data)
         draft = of_extraction(
             extraction, path, uri, data, self.given, self.settings, self.ruler, fill
         )

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
+import time
+from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
+
+from trivium.errors import LibraryReadOnly, StorageFull
+
+GRACE = 3600.0
+"""Seconds for which a file that no version refers to is left alone: an `add` may be under way."""
 
 
 class Archive:
@@ -22,7 +30,10 @@ class Archive:
         """Keep the content and give back its hash; what is kept already is not written again."""
         hash = sha256(data).hexdigest()
         target = self.path(hash)
-        if not target.exists():
+        try:
+            if target.exists() and target.stat().st_size == len(data):
+                os.utime(target)  # in use again: see GRACE
+                return hash
             target.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=target.parent)
             try:
@@ -32,6 +43,14 @@ class Archive:
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StorageFull(
+                    f"the disk that holds {self._folder} is full; free some"
+                ) from error
+            raise LibraryReadOnly(
+                f"{self._folder} cannot be written ({error.strerror}); check its permissions"
+            ) from error
         return hash
 
     def get(self, hash: str) -> bytes | None:
@@ -44,7 +63,20 @@ class Archive:
 
     def hashes(self) -> list[str]:
         """Everything that is kept."""
-        return sorted(file.name for file in self._folder.glob("??/*") if len(file.name) == 64)
+        return sorted(file.name for file in self._folder.glob("??/*") if _is_hash(file.name))
+
+    def unused(self, referenced: Collection[str], now: float | None = None) -> list[Path]:
+        """Files that no version refers to, and halves that a killed process left; none too new."""
+        latest = (time.time() if now is None else now) - GRACE
+        return sorted(
+            file
+            for file in self._folder.glob("??/*")
+            if file.name not in referenced and file.stat().st_mtime < latest
+        )
 
     def remove(self, hash: str) -> None:
         self.path(hash).unlink(missing_ok=True)
+
+
+def _is_hash(name: str) -> bool:
+    return len(name) == 64

@@ -17,6 +17,7 @@ from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Grant
 
 if TYPE_CHECKING:
+    from trivium.ingest.archive import Archive
     from trivium.settings import Configuration
 
 NO_MODEL = "none"
@@ -36,6 +37,7 @@ class Opened:
         self._configuration = configuration
         self.profile_name, self.settings = read_library_toml(folder)
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
+        self._place = folder
         self._store = SqliteStore(folder, refusal=refusal)
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}
@@ -98,6 +100,11 @@ class Opened:
         active = self._store.active_model()
         if active is None or active.fingerprint != model.fingerprint:
             self._store.use_model(Model(model.name, model.fingerprint, model.dimension, True))
+
+    def _archive(self) -> Archive:
+        from trivium.ingest.archive import Archive
+
+        return Archive(self._place / "archive")
 
     def _now(self) -> datetime:
         return datetime.now(UTC)

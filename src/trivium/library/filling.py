@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import InvalidValue, ModelError
-from trivium.library.base import NO_MODEL, Opened
+from trivium.library.archiving import Archiving
+from trivium.library.base import NO_MODEL
 from trivium.protocols import CountsTokens, Progress, silent
 from trivium.types import NO_FILTER, OWNER, Filter, Grant
 
@@ -22,7 +23,7 @@ EMBED_BATCH = 100
 """Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
 
 
-class Filling(Opened):
+class Filling(Archiving):
     """What puts something into the library."""
 
     def add(
@@ -105,9 +106,16 @@ class Filling(Opened):
         from trivium.ingest.draft import Given
 
         given = Given(scope, category, tuple(tags), kind)
-        now = self._now()
         return Adding(
-            self._store, self.settings, given, now, reprocess, progress, extractor, self._ruler()
+            self._store,
+            self.settings,
+            given,
+            self._now(),
+            reprocess,
+            progress,
+            extractor,
+            self._ruler(),
+            archive=self._archive() if self.settings.keep_sources else None,
         )
 
     def _ruler(self) -> Ruler:
@@ -162,7 +170,8 @@ class Filling(Opened):
                 problem = str(error)
             waiting = self.waiting()
         self._store.settle()
-        return replace(report, waiting=waiting, model_problem=problem)
+        _, sending = self.send_sources()
+        return replace(report, waiting=waiting, model_problem=problem, blob_problem=sending)
 
     def embed(self, *, progress: Progress = silent) -> int:
         """Embed what has no vector yet; each batch is kept at once, so nothing is done twice."""

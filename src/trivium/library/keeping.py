@@ -36,12 +36,17 @@ class Keeping(Opened):
         return self._store.documents(filter, grant, limit)
 
     def remove(self, *names: str) -> int:
-        """Remove documents with all their versions; if one is unknown, nothing is removed."""
+        """Remove documents with all their versions and kept sources; all of them or none."""
         found = self._found(names, OWNER)
         for name, document in found.items():
             if not document.is_called(name):
                 raise InvalidValue(f"'{name}' is a chunk; remove its document '{document.id}'")
-        return self._store.remove(sorted({document.id for document in found.values()}))
+        ids = sorted({document.id for document in found.values()})
+        sources = {one.source_hash for id in ids for one in self._store.versions(id)}
+        count = self._store.remove(ids)
+        for hash in sources - self._store.history.source_hashes():
+            self._archive().remove(hash)
+        return count
 
     def status(self) -> dict[str, Any]:
         """Counts, models and what waits."""

@@ -1,21 +1,52 @@
-"""The past of a library: versions of a document, back to one of them, and moments by name."""
+"""The past of a library: versions of a document, their sources, back to one, and letting go."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from trivium.clock import parse_time
-from trivium.errors import UnknownDocument
+from trivium.compare import Comparison, compare
+from trivium.config import load_profile
+from trivium.errors import InvalidValue, UnknownDocument
 from trivium.library.base import Opened
-from trivium.types import OWNER, Grant, Version
+from trivium.pipeline import Search
+from trivium.protocols import Pruned
+from trivium.types import OWNER, Grant, Result, SearchRequest, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two versions compared, and what a query finds in the library with either of them."""
+
+    comparison: Comparison
+    found: tuple[Result, Result] | None = None
 
 
 class Versioning(Opened):
-    """What shows earlier readings of a document and brings one back."""
+    """What shows earlier readings of a document, brings one back, or lets them go."""
 
     def versions(self, name: str, *, grant: Grant = OWNER) -> list[Version]:
-        """Every reading of a document, oldest first."""
-        return self._store.versions(self._found([name], grant)[name].id)
+        """Every reading of a document, oldest first, and whether its source file is kept."""
+        versions = self._store.versions(self._found([name], grant)[name].id)
+        blobs = self._store.history.blobs([one.source_hash for one in versions])
+        return [
+            replace(
+                one,
+                archived=self._archive().path(one.source_hash).is_file(),
+                blob=blobs.get(one.source_hash, ""),
+            )
+            for one in versions
+        ]
+
+    def source(self, name: str, version: int | None = None) -> bytes:
+        """The file that a version was read from, as it was."""
+        [document] = self._found([name], OWNER).values()
+        wanted = self._existing(document.id, version or document.version)
+        data = self._archive().get(wanted.source_hash)
+        if data is None:
+            raise UnknownDocument(f"the source of {name} at version {wanted.version} is not kept")
+        return data
 
     def rollback(self, name: str, version: int | None = None) -> Version:
         """Make an earlier version the active one, by default the one before it.
@@ -30,16 +61,69 @@ class Versioning(Opened):
         [active] = [one for one in self._store.versions(id) if one.active]
         return active
 
+    def diff(
+        self, name: str, old: int, new: int, *, query: str | None = None, limit: int = 10
+    ) -> Difference:
+        """What changed between two versions; with a query, what it finds with either active."""
+        id = self._found([name], OWNER)[name].id
+        for version in (old, new):
+            self._existing(id, version)
+        comparison = compare(
+            id,
+            old,
+            new,
+            (self._store.text(id, old), self._store.text(id, new)),
+            (self._store.chunks(id, old), self._store.chunks(id, new)),
+        )
+        if query is None:
+            return Difference(comparison)
+        request = SearchRequest(query, limit)
+        before, after = (self._found_with(request, id, version) for version in (old, new))
+        return Difference(comparison, (before, after))
+
     def moment(self, text: str, *, grant: Grant = OWNER) -> datetime:
         """What `--as-of` means: a date or time, or `DOC@N`, when that version became active."""
         name, at, version = text.rpartition("@")
         if not at or not version.isdecimal():
             return parse_time(text)
         id = self._found([name], grant)[name].id
-        moment = self._store.became_active(id, int(version)) if len(version) < 10 else None
+        known = len(version) < 10
+        moment = self._store.history.became_active(id, int(version)) if known else None
         if moment is None:
             raise UnknownDocument(f"{name} has no version {version}; 'trivium versions' lists them")
         return moment
+
+    def prune(
+        self, *, keep: int | None = None, before: datetime | None = None, dry_run: bool = False
+    ) -> Pruned:
+        """Let go of what nothing needs: vectors of no chunk, archived files of no version.
+
+        With `keep` also of versions but the newest so many of each document, with `before` of
+        those that have not been active since, with both of what is both. Never of an active one.
+        """
+        if keep is not None and keep < 0:
+            raise InvalidValue(f"{keep} versions cannot be kept; choose a number from 0 on")
+        pruned = self._store.history.prune(keep, before, dry_run=dry_run)
+        if not dry_run and (pruned.versions or pruned.vectors):
+            self._store.history.compact()
+        but = pruned.versions if dry_run else ()
+        unused = self._archive().unused(self._store.history.source_hashes(but))
+        size = sum(file.stat().st_size for file in unused)
+        for file in unused if not dry_run else ():
+            file.unlink(missing_ok=True)
+        return replace(pruned, files=len(unused), bytes=pruned.bytes + size)
+
+    def _found_with(self, request: SearchRequest, id: str, version: int) -> Result:
+        """The answer of the library if this version of the document were the active one."""
+        profile = load_profile(self.profile_name)
+        with self._store.view(OWNER, instead=(id, version)) as view:
+            return Search(view, profile, self._at_hand(), self._pool, self._now())(request)
+
+    def _existing(self, id: str, version: int) -> Version:
+        for one in self._store.versions(id):
+            if one.version == version:
+                return one
+        raise UnknownDocument(f"{id} has no version {version}; 'trivium versions {id}' lists them")
 
     def _before(self, id: str) -> int:
         versions = self._store.versions(id)

@@ -33,7 +33,10 @@ SELECT embedding_hash FROM chunks WHERE document = ? AND version = ? ORDER BY or
 
 -- name: rows_as_of
 WITH past AS (
-  SELECT max(rowid) AS latest FROM activations WHERE at <= :at GROUP BY document
+  SELECT max(a.rowid) AS latest
+  FROM activations a JOIN documents d ON d.number = a.document
+  WHERE a.at <= :at AND (d.id <> :document OR a.version = :version)
+  GROUP BY a.document
 )
 SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
        c.subject, c.predicate, c.graph, a.fields,
@@ -48,7 +51,10 @@ ORDER BY c.number;
 
 -- name: subjects_of_types_as_of
 WITH past AS (
-  SELECT max(rowid) AS latest FROM activations WHERE at <= :at GROUP BY document
+  SELECT max(a.rowid) AS latest
+  FROM activations a JOIN documents d ON d.number = a.document
+  WHERE a.at <= :at AND (d.id <> :document OR a.version = :version)
+  GROUP BY a.document
 )
 SELECT DISTINCT q.subject, d.scope,
        coalesce(json_extract(a.fields, '$.scope'), d.scope) AS scope_then
@@ -61,3 +67,66 @@ WHERE q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 
 -- name: version_exists
 SELECT 1 FROM versions WHERE document = ? AND version = ?;
+
+-- name: source_hashes
+SELECT DISTINCT v.source_hash
+FROM versions v JOIN documents d ON d.number = v.document
+WHERE NOT EXISTS (
+  SELECT 1 FROM json_each(?) j
+  WHERE json_extract(j.value, '$[0]') = d.id AND json_extract(j.value, '$[1]') = v.version);
+
+-- name: blobs
+SELECT b.hash, max(b.uri) AS uri FROM json_each(?) j JOIN blobs b ON b.hash = j.value
+GROUP BY b.hash;
+
+-- name: add_blob
+INSERT OR IGNORE INTO blobs (hash, uri) VALUES (?, ?);
+
+-- name: old_versions
+-- Not active, not among the newest, and not active since the given moment: a version stops being
+-- active when the next row of its document begins.
+WITH spans AS (
+  SELECT document, version,
+         lead(at, 1, '9999') OVER (PARTITION BY document ORDER BY rowid) AS until
+  FROM activations
+), ended AS (
+  SELECT document, version, max(until) AS until FROM spans GROUP BY document, version
+), ranked AS (
+  SELECT v.document, v.version,
+         row_number() OVER (PARTITION BY v.document ORDER BY v.version DESC) AS place
+  FROM versions v
+)
+SELECT r.document, d.id, r.version
+FROM ranked r
+JOIN documents d ON d.number = r.document
+LEFT JOIN ended e ON e.document = r.document AND e.version = r.version
+WHERE r.version <> d.version AND r.place > :keep AND coalesce(e.until, '') < :before
+ORDER BY d.id, r.version;
+
+-- name: version_bytes
+SELECT (SELECT length(CAST(text AS BLOB)) FROM versions WHERE document = ? AND version = ?)
+     + coalesce((SELECT sum(length(CAST(text AS BLOB))) FROM chunks
+                 WHERE document = ? AND version = ?), 0);
+
+-- name: delete_chunks
+DELETE FROM chunks WHERE document = ? AND version = ?;
+
+-- name: delete_quads
+DELETE FROM quads WHERE document = ? AND version = ?;
+
+-- name: delete_version
+DELETE FROM versions WHERE document = ? AND version = ?;
+
+-- name: bury
+-- The row stays: without it, the version before would seem to have been active longer.
+UPDATE activations SET fields = '{}', hashes = '{}' WHERE document = ? AND version = ?;
+
+-- name: idle_vectors
+SELECT count(*), sum(length(vector)) FROM vectors WHERE hash NOT IN (
+  SELECT embedding_hash FROM chunks
+  UNION SELECT h.value FROM activations a, json_each(a.hashes) h WHERE a.hashes IS NOT NULL);
+
+-- name: delete_idle_vectors
+DELETE FROM vectors WHERE hash NOT IN (
+  SELECT embedding_hash FROM chunks
+  UNION SELECT h.value FROM activations a, json_each(a.hashes) h WHERE a.hashes IS NOT NULL);

@@ -27,16 +27,27 @@ class Past:
     does not leak through the past, and what was a secret then was not for everybody then.
     """
 
-    at: datetime
+    moment: dict[str, str | int]
     grant: Grant
     snapshot: Snapshot
     documents: dict[str, Document]
     hashes: dict[str, str]
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, at: datetime, grant: Grant) -> Past:
-        """Built anew each time: seconds for a large library."""
-        values = {"at": format_time(at)}
+    def read(
+        cls,
+        connection: sqlite3.Connection,
+        grant: Grant,
+        at: datetime | None,
+        instead: tuple[str, int] | None = None,
+    ) -> Past:
+        """A moment, or now; `instead` puts one document at another version.
+
+        Built anew each time: seconds for a large library.
+        """
+        name, version = instead or ("", 0)
+        then = format_time(at) if at else "9999"
+        values: dict[str, str | int] = {"at": then, "document": name, "version": version}
         documents: dict[int, Document] = {}
         rows: list[Row] = []
         hashes: dict[int, str] = {}
@@ -51,13 +62,13 @@ class Past:
                 hashes[row["chunk_number"]] = row["embedding_hash"]
         seen = {row.document.id: row.document for row in rows}
         snapshot = _snapshot(connection, rows, hashes)
-        return cls(at, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
+        return cls(values, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
 
     def subjects_of_types(
         self, connection: sqlite3.Connection, types: tuple[str, ...]
     ) -> frozenset[str]:
         """What visibly had one of these RDF types then."""
-        values = {"at": format_time(self.at), "types": json.dumps(list(types))}
+        values = self.moment | {"types": json.dumps(list(types))}
         rows = connection.execute(statements(HISTORY)["subjects_of_types_as_of"], values)
         return frozenset(
             row["subject"]

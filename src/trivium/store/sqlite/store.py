@@ -24,7 +24,6 @@ from trivium.errors import (
 from trivium.protocols import Model
 from trivium.store.sqlite.catalogue import SqliteCatalogue
 from trivium.store.sqlite.connection import (
-    HISTORY,
     Connections,
     in_our_words,
     migrate,
@@ -32,6 +31,7 @@ from trivium.store.sqlite.connection import (
 )
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.feedback import SqliteFeedback
+from trivium.store.sqlite.history import SqliteHistory
 from trivium.store.sqlite.inspect import check, status
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.store.sqlite.view import SqliteView, parts_of
@@ -82,6 +82,7 @@ class SqliteStore:
         self._derived = DerivedIndex(folder / "cache", self._library_id(), writable=writable)
         self.feedback = SqliteFeedback(self._connections)
         self.catalogue = SqliteCatalogue(self._connections)
+        self.history = SqliteHistory(self._connections)
         self._wrote = False
 
     def _library_id(self) -> str:
@@ -181,8 +182,15 @@ class SqliteStore:
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def view(self, grant: Grant, as_of: datetime | None = None) -> SqliteView:
-        return SqliteView(self._connections, self._derived, grant, as_of)
+    def view(
+        self,
+        grant: Grant,
+        as_of: datetime | None = None,
+        *,
+        instead: tuple[str, int] | None = None,
+    ) -> SqliteView:
+        """The present, a moment of the past, or today with one document at another version."""
+        return SqliteView(self._connections, self._derived, grant, as_of, instead)
 
     def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
         numbers = {name: int(name.removeprefix("#")) for name in names if _is_number(name)}
@@ -247,13 +255,6 @@ class SqliteStore:
                 )
                 for row in rows
             ]
-
-    def became_active(self, document: str, version: int) -> datetime | None:
-        """When a version was the active one for the first time."""
-        with in_our_words(self._connections.path):
-            query = statements(HISTORY)["became_active"]
-            row = self._connections.reader().execute(query, (document, version)).fetchone()
-        return parse_time(row["at"]) if row else None
 
     def text(self, document: str, version: int) -> str:
         """The extracted text of a version."""

@@ -55,6 +55,7 @@ class SqliteView:
         derived: DerivedIndex,
         grant: Grant,
         as_of: datetime | None = None,
+        instead: tuple[str, int] | None = None,
     ) -> None:
         self._path = connections.path
         self._connection = connections.reader()
@@ -68,11 +69,11 @@ class SqliteView:
             if self._outermost:
                 self._connection.execute("BEGIN")
             try:
-                if as_of is None:
+                if as_of is None and instead is None:
                     snapshot = self._current()
                     self._seen = self._through_grant(snapshot)
                 else:
-                    self._past = Past.read(self._connection, as_of, grant)
+                    self._past = Past.read(self._connection, grant, as_of, instead)
                     self._seen = self._past.snapshot.seen_by(grant)
             except BaseException:
                 self.__exit__()
