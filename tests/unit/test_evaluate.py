@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from providers import running
 
 import trivium
-from trivium.config import profile_names
+from trivium.config import Profile, profile_names
 from trivium.embed.hashing import Hashing
 from trivium.errors import UnknownName
 from trivium.evaluate import (
@@ -32,6 +32,7 @@ from trivium.evaluate.remember import Remembered, RememberingEmbedder, cache_fol
 from trivium.evaluate.running import rows
 from trivium.evaluate.systems import Answers, Systems, every_profile
 from trivium.evaluate.trec import write_run
+from trivium.types import Result
 
 WEAPONS = {
     "axe": ("Gravewind", "A battle axe of the dwarf king, drawn from the first forge."),
@@ -173,6 +174,32 @@ def test_a_reranker_of_the_settings_gives_a_row_with_and_one_without_it(
     assert names.count("omnidata") == names.count("omnidata + pefm") == 1
     assert "allcodex + rerank-4-pro" not in names  # only built in: nobody asked for it
     assert {seen.path for seen in provider.seen} == {"/tei/rerank"}
+
+
+def test_rankings_are_kept_until_something_that_made_them_changes(
+    weapons: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[tuple[str, str]] = []
+    search = Systems._search
+
+    def counting(self: Systems, text: str, profile: Profile, *more: object) -> Result:
+        searched.append((text, profile.name))
+        return search(self, text, profile, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Systems, "_search", counting)
+    once = Options(timed=1)
+    first = evaluate_folder(weapons, model="hashing", options=once)
+    asked_at_first = set(searched)
+    searched.clear()
+    second = evaluate_folder(weapons, model="hashing", options=once)
+    assert [row.run for row in second.rows] == [row.run for row in first.rows]
+    assert len({text for text, _ in asked_at_first}) == len(QUESTIONS)
+    assert {text for text, _ in searched} == {"dwarf king"}, "only the sample whose time is taken"
+
+    searched.clear()
+    monkeypatch.setattr("trivium.evaluate.remember.engine", lambda: "another engine")
+    evaluate_folder(weapons, model="hashing", options=once)
+    assert set(searched) == asked_at_first
 
 
 def test_a_library_is_left_as_it_was(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import resources
@@ -16,7 +16,12 @@ from trivium.config import load_profile
 from trivium.embed import embedder as model_named
 from trivium.errors import LibraryReadOnly
 from trivium.evaluate.judged import Source
-from trivium.evaluate.remember import Remembered, RememberingEmbedder, cache_folder
+from trivium.evaluate.remember import (
+    Remembered,
+    RememberingEmbedder,
+    RunMemory,
+    cache_folder,
+)
 from trivium.ingest.draft import whole
 from trivium.library import NO_MODEL, Library
 from trivium.opening import init
@@ -36,6 +41,8 @@ class Bench:
 
     library: Library
     model: RememberingEmbedder | None
+    memory: RunMemory | None = None
+    """Where rankings are kept, if the library is one that never changes."""
 
     def prepare(self, queries: Sequence[str]) -> None:
         """Have the queries' vectors at hand, so that searching calls no model."""
@@ -72,9 +79,12 @@ def built(
         _make(folder, documents, model)
         _forget_others(folder)
     with Library(folder) as library, bench(library) as made:
-        if made.model:
-            library.embed(progress=progress)
-        yield made
+        if not made.model:
+            yield made
+            return
+        library.embed(progress=progress)
+        made_of = f"{shelf.name} {made.model.fingerprint}"
+        yield replace(made, memory=RunMemory(made.model.disk, made_of))
 
 
 def _make(folder: Path, documents: Sequence[Source], model: str | None) -> None:

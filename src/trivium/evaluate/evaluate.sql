@@ -14,6 +14,18 @@ SELECT vector FROM vectors WHERE model = ? AND key = ?;
 -- name: keep_vector
 INSERT INTO vectors (model, key, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
 
+-- name: make_runs
+CREATE TABLE IF NOT EXISTS runs (
+  key BLOB PRIMARY KEY,           -- SHA-256 of all that made it
+  run TEXT NOT NULL               -- JSON: query → ids of documents, best first
+) WITHOUT ROWID;
+
+-- name: run
+SELECT run FROM runs WHERE key = ?;
+
+-- name: keep_run
+INSERT INTO runs (key, run) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
 -- name: make_words
 CREATE VIRTUAL TABLE words USING fts5 (
   id UNINDEXED, title, body, tokenize = 'porter unicode61'

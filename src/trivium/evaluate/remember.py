@@ -1,14 +1,18 @@
-"""Vectors that were made once: a model's answers, kept in the user's cache folder.
+"""What was made once and is kept in the user's cache folder: vectors, and rankings.
 
-They are keyed by the model's fingerprint and the SHA-256 of the exact input, so they can never be
-stale; deleting the file costs nothing but time.
+Vectors are keyed by the model's fingerprint and the SHA-256 of the exact input, rankings by all
+that made them, down to the engine's own source; so neither can ever be stale, and deleting the
+file costs nothing but time.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import LibraryCorrupt, LibraryReadOnly
+from trivium.evaluate.measures import Run
 from trivium.protocols import Embedder
 from trivium.store.sqlite.connection import WAIT_SECONDS, in_our_words, statements
 from trivium.vectors import pack, unpack
@@ -53,6 +58,7 @@ class Remembered:
             connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS)
             try:
                 connection.execute(self._statements["make_vectors"])
+                connection.execute(self._statements["make_runs"])
             except sqlite3.Error:
                 connection.close()
                 raise
@@ -88,6 +94,52 @@ class Remembered:
         with in_our_words(self.path), self._connection:
             self._connection.executemany(self._statements["keep_vector"], rows)
 
+    def run(self, key: bytes) -> Run | None:
+        """The rankings of this key, if they are there."""
+        with in_our_words(self.path):
+            row = self._connection.execute(self._statements["run"], (key,)).fetchone()
+        if row is None:
+            return None
+        return {query: tuple(ids) for query, ids in json.loads(row[0]).items()}
+
+    def keep_run(self, key: bytes, run: Run) -> None:
+        with in_our_words(self.path), self._connection:
+            self._connection.execute(self._statements["keep_run"], (key, json.dumps(run)))
+
+
+@dataclass(frozen=True, slots=True)
+class RunMemory:
+    """Rankings of one set by one engine: `made_of` names the documents, the queries, the model."""
+
+    disk: Remembered
+    made_of: str
+
+    def about(self, queries: Mapping[str, str]) -> RunMemory:
+        """The same for these queries only."""
+        return replace(self, made_of=f"{self.made_of} {sorted(queries.items())!r}")
+
+    def known(self, name: str, profile: object) -> Run | None:
+        return self.disk.run(self._key(name, profile))
+
+    def keep(self, name: str, profile: object, run: Run) -> None:
+        self.disk.keep_run(self._key(name, profile), run)
+
+    def _key(self, name: str, profile: object) -> bytes:
+        made_of = repr((name, profile, self.made_of, engine()))
+        return sha256(made_of.encode("utf-8", "surrogatepass")).digest()
+
+
+@cache
+def engine() -> str:
+    """A digest of this very engine: of every file of the package."""
+    state = sha256()
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            state.update(file.relative_to(package).as_posix().encode())
+            state.update(file.read_bytes())
+    return state.hexdigest()
+
 
 class RememberingEmbedder:
     """A model that is asked for each text once; it stays unloaded while everything is known.
@@ -97,7 +149,7 @@ class RememberingEmbedder:
 
     def __init__(self, model: Embedder, vectors: Remembered) -> None:
         self._model = model
-        self._vectors = vectors
+        self.disk = vectors
         self._queries: dict[str, NDArray[np.float32]] = {}
 
     @property
@@ -115,11 +167,11 @@ class RememberingEmbedder:
     def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector for each text, as the model gives it."""
         keys = [_key("document", text) for text in texts]
-        known = self._vectors.known(self.fingerprint, keys)
+        known = self.disk.known(self.fingerprint, keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
             made = dict(zip(missing, self._model.documents(list(missing.values())), strict=True))
-            self._vectors.keep(self.fingerprint, made.items())
+            self.disk.keep(self.fingerprint, made.items())
             known |= made
         if not keys:
             return np.zeros((0, self.dimension), np.float32)
@@ -134,9 +186,9 @@ class RememberingEmbedder:
     def prepare(self, texts: Iterable[str]) -> None:
         """Make or find the vectors of questions, so that asking them calls no model."""
         keys = {_key("query", text): text for text in texts}
-        known = self._vectors.known(self.fingerprint, list(keys))
+        known = self.disk.known(self.fingerprint, list(keys))
         made = {key: self._model.query(text) for key, text in keys.items() if key not in known}
-        self._vectors.keep(self.fingerprint, made.items())
+        self.disk.keep(self.fingerprint, made.items())
         for key, vector in (known | made).items():
             self._queries[keys[key]] = vector
 

@@ -156,7 +156,8 @@ def _known(baseline: str, names: Sequence[str]) -> None:
 
 def _evaluate(made: Bench, judged: Judged, plan: _Plan, progress: Progress) -> Evaluation:
     made.prepare(list(judged.queries.values()))
-    systems = Systems(made.library, judged, plan.profiles, plan.timed, progress)
+    memory = made.memory and made.memory.about(judged.queries)
+    systems = Systems(made.library, judged, plan.profiles, plan.timed, progress, memory=memory)
     found = [*systems.answers(), *plan.runs]
     answers = distinct([one for one in found if isinstance(one, Answers)])
     return Evaluation(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Literal, TypeAlias
 
@@ -18,6 +19,7 @@ from trivium.errors import MissingLeg
 from trivium.evaluate.judged import Judged
 from trivium.evaluate.measures import DEPTH, Run
 from trivium.evaluate.plain import Fts5, Grep
+from trivium.evaluate.remember import RunMemory
 from trivium.fuse import METHODS, fuse, rrf
 from trivium.library import Library
 from trivium.protocols import Progress, silent
@@ -62,56 +64,62 @@ class Systems:
     progress: Progress = silent
     notes: dict[str, None] = field(default_factory=dict)
     """What went wrong on the way without stopping it, each once."""
+    memory: RunMemory | None = None
+    """Rankings of earlier evaluations of the very same engine, library and queries."""
 
     def answers(self) -> Iterator[Answers | Skipped]:
         """One row after the other: plain parts, legs, fusions, profiles."""
-        counted, _ = self._plain("grep", Grep(self.judged.documents))
-        # it looks words up in a list, which no grep has, so its time would say nothing
-        yield replace(counted, ms=())
+        # grep looks words up in a list, which no grep has, so its time would say nothing
+        yield Answers("grep", "plain", self._plain("grep", lambda: Grep(self.judged.documents)))
         with closing(Fts5(self.judged.documents)) as fts5:
-            bare, words = self._plain("fts5", fts5)
+            run = self._plain("fts5", lambda: fts5)
+            ms = tuple(_took(fts5, self.judged.queries[query]) for query in self._sample())
+        bare = Answers("fts5", "plain", run, ms)
         yield bare
         base, missing = self._served(of_documents("default"))
         yield from missing
-        legs = {
-            query: _legs(self._search(text, base, 1))
-            for query, text in self._counted("legs", self.judged.queries)
-        }
+        legs = _WhenAsked(
+            lambda: {
+                query: _legs(self._search(text, base, 1))
+                for query, text in self._counted("legs", self.judged.queries)
+            }
+        )
         rows = {name: self._leg(name, base, legs) for name in base.search.legs}
         yield from rows.values()
         if "vector" in rows:
-            yield self._plain_rrf(bare, words, rows["vector"], legs)
+            yield self._plain_rrf(bare, rows["vector"])
         yield from self._fusions(base, legs)
         for profile in self.profiles:
             yield from self._with_and_without(profile, base, legs)
 
     # --- rows ------------------------------------------------------------------------------------
 
-    def _plain(
-        self, name: str, search: Callable[[str], Ranking]
-    ) -> tuple[Answers, dict[str, Ranking]]:
-        rankings, ms = {}, {}
-        for query, text in self._counted(name, self.judged.queries):
-            started = perf_counter()
-            rankings[query] = search(text)
-            ms[query] = (perf_counter() - started) * 1000
-        run = {query: _ids(ranking) for query, ranking in rankings.items()}
-        times = tuple(ms[query] for query in self._sample())
-        return Answers(name, "plain", run, times), rankings
+    def _plain(self, name: str, made: Callable[[], Callable[[str], Ranking]]) -> Run:
+        def run() -> Run:
+            search, queries = made(), self._counted(name, self.judged.queries)
+            return {query: _ids(search(text)) for query, text in queries}
+
+        return self._run(name, None, run)
 
     def _leg(self, name: str, base: Profile, legs: LegsOfQueries) -> Answers:
-        run = {query: _documents(found.get(name, Ranking())) for query, found in legs.items()}
         alone = replace(base, search=replace(base.search, legs=(name,)))
+        run = self._run(
+            name,
+            base,
+            lambda: {
+                query: _documents(found.get(name, Ranking())) for query, found in legs.items()
+            },
+        )
         return Answers(name, "leg", run, self._times(alone))
 
-    def _plain_rrf(
-        self, bare: Answers, words: Mapping[str, Ranking], vector: Answers, legs: LegsOfQueries
-    ) -> Answers:
+    def _plain_rrf(self, bare: Answers, vector: Answers) -> Answers:
         """FTS5 and vectors by RRF: the hybrid that anybody writes in an afternoon."""
-        run = {}
-        for query, found in legs.items():
-            meaning = _as_documents(found.get("vector", Ranking()))
-            run[query] = _ids(rrf({"fts5": words[query], "vector": meaning}, K60))
+        run = {
+            query: _ids(
+                rrf({"fts5": _ranked(bare.run[query]), "vector": _ranked(vector.run[query])}, K60)
+            )
+            for query in self.judged.queries
+        }
         both = zip(bare.ms, vector.ms, strict=True)
         return Answers("rrf60 plain", "plain", run, tuple(map(sum, both)))
 
@@ -125,11 +133,8 @@ class Systems:
                 settings = replace(K60, method=method)  # type: ignore[arg-type]
                 chosen[f"{method}{len(base.search.legs)}"] = settings, base.search.legs
         for name, (settings, names) in chosen.items():
-            run = {
-                query: _documents(fuse({n: found[n] for n in names if n in found}, settings))
-                for query, found in legs.items()
-            }
             profile = replace(base, search=replace(base.search, legs=names, fuse=settings))
+            run = self._run(name, profile, partial(_fused, legs, names, settings))
             yield Answers(name, "fusion", run, self._times(profile))
 
     def _with_and_without(
@@ -160,16 +165,37 @@ class Systems:
             == tuple(hit.id for hit in result)
             for result, _ in samples
         )
+        run = self._run(profile.name, profile, lambda: self._answered(profile, base, legs, fused))
+        return Answers(profile.name, "profile", run, tuple(ms for _, ms in samples))
+
+    def _answered(self, profile: Profile, base: Profile, legs: LegsOfQueries, fused: bool) -> Run:
         run = {}
         for query, text in self._counted(profile.name, self.judged.queries):
             if not fused:
                 run[query] = self._paged(text, profile)
                 continue
-            found = legs[query]
-            if profile.search != base.search:
+            if profile.search == base.search:
+                found = legs[query]
+            else:
                 found = _legs(self._search(text, profile, 1))
             run[query] = _documents(fuse(found, profile.search.fuse))
-        return Answers(profile.name, "profile", run, tuple(ms for _, ms in samples))
+        return run
+
+    def _run(self, name: str, profile: Profile | None, made: Callable[[], Run]) -> Run:
+        """What was answered before, or is made now.
+
+        An answer that lacks something is not kept, nor one that a reranker had a part in: what
+        stands behind its name may change.
+        """
+        reranked = profile is not None and profile.search.rerank.reranker != ""
+        memory = None if reranked else self.memory
+        known = memory.known(name, profile) if memory else None
+        if known is not None:
+            return known
+        run = made()
+        if memory and not self.notes:
+            memory.keep(name, profile, run)
+        return run
 
     # --- searching -------------------------------------------------------------------------------
 
@@ -225,6 +251,28 @@ class Systems:
         self.progress(stage, len(queries), len(queries))
 
 
+class _WhenAsked(Mapping[str, Mapping[str, Ranking]]):
+    """The legs of all queries, searched for when the first of them is looked at."""
+
+    def __init__(self, searched: Callable[[], LegsOfQueries]) -> None:
+        self._searched = searched
+        self._found: LegsOfQueries | None = None
+
+    def _all(self) -> LegsOfQueries:
+        if self._found is None:
+            self._found = self._searched()
+        return self._found
+
+    def __getitem__(self, query: str) -> Mapping[str, Ranking]:
+        return self._all()[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
 def of_documents(profile: str) -> Profile:
     """A profile by name or file, with documents as its unit."""
     return load_profile(profile, ["search.unit=document"])
@@ -248,18 +296,27 @@ def _legs(result: Result) -> dict[str, Ranking]:
     return {leg.name: leg.ranking for leg in result.legs if leg.state is LegState.OK}
 
 
+def _took(search: Callable[[str], Ranking], text: str) -> float:
+    started = perf_counter()
+    search(text)
+    return (perf_counter() - started) * 1000
+
+
+def _fused(legs: LegsOfQueries, names: Sequence[str], settings: FuseSettings) -> Run:
+    return {
+        query: _documents(fuse({name: found[name] for name in names if name in found}, settings))
+        for query, found in legs.items()
+    }
+
+
+def _ranked(ids: Sequence[str]) -> Ranking:
+    return Ranking(tuple(Candidate(id, 0.0) for id in ids))
+
+
 def _documents(ranking: Ranking) -> tuple[str, ...]:
     """The documents of a ranking of chunks, each where its best chunk stands."""
     ids = (document_of(candidate.id) for candidate in ranking.candidates)
     return tuple(dict.fromkeys(ids))[:DEPTH]
-
-
-def _as_documents(ranking: Ranking) -> Ranking:
-    best: dict[str, Candidate] = {}
-    for candidate in ranking.candidates:
-        id = document_of(candidate.id)
-        best.setdefault(id, replace(candidate, id=id))
-    return replace(ranking, candidates=tuple(best.values()))
 
 
 def _ids(ranking: Ranking) -> tuple[str, ...]:
