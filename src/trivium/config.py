@@ -16,7 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, nearest
+from trivium.errors import (
+    InvalidValue,
+    NotALibrary,
+    UnknownName,
+    UnknownSetting,
+    nearest,
+)
 from trivium.types import COLUMNS, Bm25, Unit
 
 Settings = TypeVar("Settings")
@@ -161,7 +167,7 @@ class ScoreSettings:
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
     """How memories come in when they are asked for: scored as the `same` as everything else, or
-    searched by themselves and put in at one `fixed` score, at most so many of them.
+    searched by their words alone and put in at one `fixed` score, at most so many of them.
     """
 
     method: Literal["same", "fixed"] = "same"

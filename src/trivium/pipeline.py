@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
 
+from trivium.checks import check_numbers, idle_wishes, slips
 from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.fuse import fuse, group
@@ -34,7 +35,6 @@ from trivium.types import (
     SearchRequest,
 )
 
-MOST_HITS = 1000
 MEMORY = Filter(kind=("memory",))
 EVERYTHING = 1 << 60
 
@@ -111,18 +111,7 @@ class Search:
 
     def _checked(self, request: SearchRequest) -> SearchRequest:
         """The request with "now" filled in, or an error that says what is wrong with it."""
-        if not 1 <= request.limit <= MOST_HITS:
-            raise InvalidValue(
-                f"{request.limit} hits cannot be asked for; choose a number from 1 to {MOST_HITS}"
-            )
-        for name, value, least in (
-            ("memories", request.most_memories, 0),
-            ("tokens of budget", request.budget, 1),
-        ):
-            if value is not None and value < least:
-                raise InvalidValue(
-                    f"{value} {name} cannot be asked for; choose a number from {least} on"
-                )
+        check_numbers(request)
         query = request.query.encode("utf-8", "replace").decode()
         if not query.strip() and not request.filter.narrows():
             raise EmptyQuery("the query is empty; write some words, or browse by a filter")
@@ -194,9 +183,13 @@ class Search:
     def _with_memories(
         self, request: SearchRequest, found: Ranking, depths: Mapping[str, int]
     ) -> tuple[Ranking, Leg]:
-        """The ranking with memories in it, which are searched alone and by the same roads."""
+        """The ranking with memories in it, which are searched alone, and by words if they can be.
+
+        Meaning finds all of them, more or less, and a fixed score would put them before the rest.
+        """
         started = perf_counter()
-        legs = self._retrieve(_only_memories(request), depths)
+        roads = {name: depth for name, depth in depths.items() if name == "keyword"} or depths
+        legs = self._retrieve(_only_memories(request), roads)
         settings = self.profile.search.memory
         most = settings.most if request.most_memories is None else request.most_memories
         if "memory" in request.filter.kind and request.most_memories is None:
@@ -260,14 +253,7 @@ class Search:
         self, legs: Sequence[Leg], request: SearchRequest, cursor: Cursor | None
     ) -> list[str]:
         warnings = [*self.view.warnings, *_notes(legs, LegState.OK, LegState.EMPTY)]
-        warnings += _slips(self.view, request.filter)
-        if self.profile.search.score.method == "none" and (
-            request.prefer_tags or request.prefer_domain
-        ):
-            warnings.append(
-                f"profile '{self.profile.name}' has no signals, so preferred tags and domains "
-                "change nothing; use --profile vault"
-            )
+        warnings += slips(self.view, request.filter) + idle_wishes(self.profile, request)
         if cursor and cursor.stamp != self.view.stamp:
             warnings.append(
                 "the library was changed since the first page: a hit may be missing or come twice"
@@ -307,18 +293,10 @@ def _all_shown(page: Ranking, limit: int) -> list[str]:
     """Where the page holds more than was asked for, why."""
     if len(page) <= limit:
         return []
-    return [f"so few were found that all {len(page)} are shown: {limit} would drop more than half"]
-
-
-def _slips(view: View, filter: Filter) -> list[str]:
-    """Values of a filter that no document has: more likely a slip than a wish to find nothing."""
-    slips = []
-    for name in ("category", "kind", "type", "domain", "severity"):
-        known = view.values(name) if getattr(filter, name) else frozenset()
-        for value in getattr(filter, name):
-            if value not in known and value != "memory":
-                slips.append(f"no document has the {name} '{value}'.{nearest(value, known)}")
-    return slips
+    return [
+        f"so few were found that all {len(page)} are shown: {limit} would drop more than half; "
+        "--set search.small_corpus=0 keeps to it"
+    ]
 
 
 def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:

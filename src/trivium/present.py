@@ -253,7 +253,7 @@ def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
         "domain": document.domain,
         "severity": document.severity,
         "tags": list(document.tags),
-        "tier": None,
+        "tier": hit.tier,
         "freshness": hit.freshness,
         "snippet": hit.snippet,
         "highlights": [{"leg": h.leg, "start": h.start, "end": h.end} for h in hit.highlights],
@@ -341,6 +341,7 @@ def reading_json(reading: Reading) -> dict[str, Any]:
     """A document with its chunks, whole."""
     return {
         **document_json(reading.document),
+        "tier": reading.tier,
         "text": reading.text,
         "chunks": [
             {

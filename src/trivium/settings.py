@@ -160,7 +160,8 @@ class TierSettings:
     """A library that is searched together with others."""
 
     library: str = ""
-    priority: float = 1.0
+    priority: float | None = None
+    """Its scores are multiplied by it; None: agent 1, project .8, team .6, any other .5."""
 
 
 @dataclass(frozen=True, slots=True)

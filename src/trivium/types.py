@@ -174,6 +174,7 @@ class Reading:
     document: Document
     chunks: tuple[Chunk, ...]
     text: str
+    tier: str | None = None
 
 
 def chunk_id(document: str, version: int, ordinal: int) -> str:
@@ -468,6 +469,7 @@ class Hit:
     highlights: tuple[Highlight, ...]
     tokens: int
     freshness: str = "unverified"
+    tier: str | None = None
 
     @property
     def title(self) -> str:

@@ -10,16 +10,19 @@ import math
 import os
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import trivium
 from trivium.config import load_profile
+from trivium.embed.hashing import Hashing
 from trivium.library import Library
 from trivium.present import result_json
 from trivium.protocols import TermStatistics
@@ -449,3 +452,71 @@ class TestIdfThatDrifts:
 def _words_of(entry: dict[str, Any]) -> set[str]:
     texts = (entry["title"], entry["description"], entry["context"], *entry["tags"])
     return set(" ".join(texts).split())
+
+
+class TestStaleVectors:
+    @staticmethod
+    def cosine(library: Library, query: str) -> float:
+        """The likeness of the only entry with what the model makes of a text."""
+        with library._store.view(Grant()) as view:
+            [(_, cosine)] = view.nearest(Hashing().query(query), Filter(), 1, "chunk").scored
+        return cosine
+
+    def test_only_title_description_and_context_are_embedded(self, tmp_path: Path) -> None:
+        fields = {"context": "on servers", "tags": ["auth"], "domain": "security"}
+        with vault(tmp_path, entry("a", "Check it.", **fields), model="hashing") as library:
+            assert self.cosine(library, "a\nCheck it.\non servers") == pytest.approx(1.0)
+            library.add_entries([entry("a", "Check it.", **fields | {"tags": ["other"]})])
+            assert library.status()["models"][0]["vectors"] == 1
+
+    @pytest.mark.parametrize("changed", ["title", "description", "context"])
+    def test_an_edit_of_any_of_them_refreshes_the_vector(
+        self, tmp_path: Path, changed: str
+    ) -> None:
+        before = entry("a", "Check it.", context="on servers")
+        with vault(tmp_path, before, model="hashing") as library:
+            after = before | {changed: "something new"}
+            library.add_entries([after])
+            assert library.waiting() == 0
+            text = f"{after['title']}\n{after['description']}\n{after['context']}"
+            assert self.cosine(library, text) == pytest.approx(1.0)
+
+    def test_a_vector_for_each_model_and_one_model_at_a_time(self, tmp_path: Path) -> None:
+        with vault(tmp_path, entry("a", "axe"), entry("b", "road"), model="hashing") as library:
+            library._named = lambda name: Other()  # type: ignore[method-assign]
+            assert library.embed(model="other") == 2
+            assert library.embed(model="other") == 0  # "entries that already have vectors"
+            models = [(m["name"], m["active"], m["vectors"]) for m in library.status()["models"]]
+            assert models == [("hashing", True, 2), ("other", False, 2)]
+            assert search(library, "axe").legs[1].state == "ok"
+            library.add_entries([entry("a", "axe and more")])
+            assert library.embed(model="other") == 1
+            library.switch_model("other")
+            after = [(m["name"], m["active"]) for m in library.status()["models"]]
+            assert after == [("hashing", False), ("other", True)]
+            assert search(library, "axe").legs[1].state == "ok"
+        with trivium.open(tmp_path / "v.trivium") as library:
+            assert library.settings.model == "other"
+            assert library.settings.template == "{title}\n{text}\n{context}"
+
+    def test_texts_go_to_the_model_a_hundred_at_a_time(self, tmp_path: Path) -> None:
+        calls: list[int] = []
+
+        class Counting(Hashing):
+            def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+                calls.append(len(texts))
+                return super().documents(texts)
+
+        with vault(tmp_path, model="hashing") as library:
+            library._embedder = Counting()
+            library.add_entries(entry(f"e{i:03}", f"axe {i}") for i in range(230))
+        assert calls == [100, 100, 30]
+
+
+class Other(Hashing):
+    """Another model that makes other vectors."""
+
+    name = "other"
+
+    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return super().documents([f"other {text}" for text in texts])

@@ -119,7 +119,7 @@ class TestInTheLibrary:
 
     def test_pages_keep_the_weights_of_the_first(self, vault: trivium.Library) -> None:
         vault.add_entries(
-            {"id": f"e{i:02}", "title": "JWT", "description": "x " * i} for i in range(60)
+            {"id": f"e{i:02}", "title": "JWT", "description": f"word{i} " * 4} for i in range(60)
         )
         whole = [hit.id for hit in vault.search("jwt", limit=20, now=NOW)]
         first = vault.search("jwt", limit=10, now=NOW)

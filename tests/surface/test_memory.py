@@ -130,6 +130,14 @@ class TestMemory:
         found = ids(search(vault, query, include_memories=True))
         assert found == (["m1"] if query != '"' else [])
 
+    def test_what_has_no_word_of_the_query_is_not_put_before_the_rest(self, tmp_path: Path) -> None:
+        with trivium.init(tmp_path / "h.trivium", profile="vault", model="hashing") as library:
+            library.add_entries([{"id": "a", "title": "Token", "description": "A token."}])
+            library.remember("Tabs, not spaces.", id="m1")
+            assert ids(search(library, include_memories=True)) == ["a"]
+            by_meaning = search(library, include_memories=True, legs=["vector"])
+            assert set(ids(by_meaning)) == {"a", "m1"}
+
     def test_the_same_text_is_remembered_once_and_an_id_makes_versions(
         self, vault: trivium.Library
     ) -> None:

@@ -7,24 +7,25 @@ from typing import Annotated
 import typer
 
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.tiers import TiersOption, one_or_all
 from trivium.errors import InvalidValue
 
 
 def get(
     names: Annotated[list[str], typer.Argument(help="Ids, chunk ids, #numbers or uris.")],
     library: LibraryOption = None,
+    tiers: TiersOption = False,
     budget: Annotated[
         int | None, typer.Option(help="Tokens that all of it may cost.", show_default=False)
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show documents or chunks whole."""
-    from trivium import opening as libraries
     from trivium.present import afforded_readings
 
     if budget is not None and budget < 1:
         raise InvalidValue(f"{budget} tokens of budget are too few; choose a number from 1 on")
-    with libraries.open(locate(library)) as opened:
+    with one_or_all(library, tiers) as opened:
         readings, left_out = afforded_readings(opened.get(*names), budget)
     for sentence in left_out:
         typer.echo(f"! {sentence}", err=True)

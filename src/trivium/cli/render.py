@@ -103,7 +103,8 @@ def _hit(hit: Hit, best: float, explain: bool, full: bool) -> RenderableType:
 
 def _place(hit: Hit) -> str:
     document = hit.document
-    pieces = [document.uri]
+    pieces = [f"tier {hit.tier}"] if hit.tier else []
+    pieces.append(document.uri)
     if hit.chunk.pages:
         first, last = hit.chunk.pages
         pieces.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
@@ -131,7 +132,8 @@ def _one_line(parts: Iterable[Part]) -> Text:
             continue  # a signal that gave nothing is shown by --explain
         if line:
             line.append("  ")
-        line.append(f"{part.name} {part.contribution:.4f}", style=COLOURS.get(part.name, "white"))
+        given = f" {part.contribution:.4f}" if part.contribution else ""
+        line.append(f"{part.name}{given}", style=COLOURS.get(part.name, "white"))
         if part.rank:
             line.append(f" (#{part.rank})", style="dim")
     return line
@@ -175,7 +177,8 @@ def show_readings(readings: Iterable[Reading]) -> None:
     for reading in readings:
         document = reading.document
         out.print(shown(document.title, "bold"))
-        details = [document.uri, f"#{document.number}", f"version {document.version}"]
+        details = [f"tier {reading.tier}"] if reading.tier else []
+        details += [document.uri, f"#{document.number}", f"version {document.version}"]
         details += [value for value in (document.category, document.type, document.domain) if value]
         if document.tags:
             details.append(", ".join(document.tags))

@@ -7,13 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, many
+from trivium.cli.tiers import TierOption, TiersOption, one_or_all
 from trivium.errors import InvalidValue
 
 
 def search(
     query: Annotated[list[str] | None, typer.Argument(help="What to look for.")] = None,
     library: LibraryOption = None,
+    tiers: TiersOption = False,
+    tier: TierOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="Hits, 1 to 1000.")] = 10,
     profile: Annotated[
         str | None, typer.Option(help="A profile's name or TOML file.", show_default=False)
@@ -70,7 +73,6 @@ def search(
     json: JsonOption = False,
 ) -> None:
     """Search by meaning, words and spelling."""
-    from trivium import opening as libraries
     from trivium.config import load_profile
 
     for setting in settings or ():
@@ -82,7 +84,7 @@ def search(
         scope, source, category, kind, type, domain, severity, tag, meta, subject, predicate,
         rdf_type, graph, exclude, created_from, created_until, valid_at, include_expired,
     )  # fmt: skip
-    with libraries.open(locate(library)) as opened:
+    with one_or_all(library, tiers, tier) as opened:
         then = opened.moment(as_of) if as_of else None
         result = opened.search(
             " ".join(query or []),

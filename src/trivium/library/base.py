@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from trivium.config import read_library_toml
 from trivium.embed import EMBEDDERS
 from trivium.embed import embedder as model_named
+from trivium.embed.once import AskedOnce
 from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownSetting
 from trivium.protocols import Embedder, Model, Reranker
 from trivium.store.sqlite import SqliteStore
@@ -96,10 +97,18 @@ class Opened:
         except (UnknownModel, InvalidValue, UnknownSetting):
             return None
 
-    def _register(self, model: Embedder) -> None:
-        active = self._store.active_model()
-        if active is None or active.fingerprint != model.fingerprint:
-            self._store.use_model(Model(model.name, model.fingerprint, model.dimension, True))
+    def share_model(self, others: dict[str, AskedOnce]) -> None:
+        """Use the model that other libraries use already, so that it is loaded and asked once."""
+        name = self.settings.model
+        if name not in others and (model := self._at_hand()):
+            others[name] = AskedOnce(model)
+        self._embedder = others.get(name)
+
+    def _register(self, model: Embedder, *, active: bool = True) -> None:
+        """Make the model known, and the one whose vectors are searched unless it lies beside."""
+        known = {one.fingerprint: one.active for one in self._store.models()}
+        if known.get(model.fingerprint) is None or (active and not known[model.fingerprint]):
+            self._store.use_model(Model(model.name, model.fingerprint, model.dimension, active))
 
     def _archive(self) -> Archive:
         from trivium.ingest.archive import Archive

@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import InvalidValue, ModelError
+from trivium.config import IndexSettings, library_toml
+from trivium.errors import InvalidValue, LibraryReadOnly, ModelError
 from trivium.library.archiving import Archiving
 from trivium.library.base import NO_MODEL
-from trivium.protocols import CountsTokens, Progress, silent
+from trivium.protocols import CountsTokens, Embedder, Progress, silent
 from trivium.types import NO_FILTER, OWNER, Filter, Grant
 
 if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
@@ -173,14 +174,35 @@ class Filling(Archiving):
         _, sending = self.send_sources()
         return replace(report, waiting=waiting, model_problem=problem, blob_problem=sending)
 
-    def embed(self, *, progress: Progress = silent) -> int:
-        """Embed what has no vector yet; each batch is kept at once, so nothing is done twice."""
+    def embed(self, *, model: str | None = None, progress: Progress = silent) -> int:
+        """Embed what has no vector yet; each batch is kept at once, so nothing is done twice.
+
+        With the name of another model its vectors come to lie beside the library's own, which are
+        searched until `switch_model` says otherwise.
+        """
+        beside = model is not None and model != self.settings.model
+        own = self._named(model) if model is not None and beside else self._model()
+        if own is None:
+            raise InvalidValue("this library has no embedding model; it was made with 'none'")
+        self._register(own, active=not beside)
+        return self._embed_by(own, progress)
+
+    def switch_model(self, name: str, *, progress: Progress = silent) -> int:
+        """Embed everything by this model and make it the library's; the old vectors are kept.
+
+        The library changes over when the last vector is there: a search never lacks them.
+        """
+        done = self.embed(model=name, progress=progress)
+        model = self._named(name)
+        settings = replace(self.settings, model=name)
+        _rewrite(self.folder / "library.toml", self.profile_name, settings)
+        self.settings, self._embedder = settings, model
+        self._register(model)
+        return done
+
+    def _embed_by(self, model: Embedder, progress: Progress) -> int:
         from trivium.ingest.draft import embedding_input
 
-        model = self._model()
-        if model is None:
-            raise InvalidValue("this library has no embedding model; it was made with 'none'")
-        self._register(model)
         total, done = self._store.count_pending(model.fingerprint), 0
         while batch := self._store.pending(model.fingerprint, EMBED_BATCH):
             progress("embed", done, total)
@@ -191,3 +213,13 @@ class Filling(Archiving):
         if total:
             progress("embed", done, total)
         return done
+
+
+def _rewrite(path: Path, profile: str, settings: IndexSettings) -> None:
+    """Replace what the library was made with, as a whole."""
+    fresh = path.with_suffix(".new")
+    try:
+        fresh.write_text(library_toml(profile, settings), encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise LibraryReadOnly(f"{path} cannot be written: {error.strerror}") from error

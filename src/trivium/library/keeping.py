@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
-from trivium.pipeline import check_scopes
-from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading
+from trivium.pipeline import EVERYTHING, check_scopes
+from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 
 
 class Keeping(Opened):
@@ -34,6 +36,23 @@ class Keeping(Opened):
         with self._store.view(grant) as view:
             check_scopes(view, filter, grant)
         return self._store.documents(filter, grant, limit)
+
+    def known(
+        self, ids: Collection[str], *, grant: Grant = OWNER, as_of: datetime | None = None
+    ) -> dict[str, Document]:
+        """Those of the ids that documents within the grant have; other names do not count."""
+        if as_of is None:
+            found = self._store.find(list(ids), grant)
+            return {id: document for id, document in found.items() if document.id == id}
+        with self._store.view(grant, as_of) as view:
+            chunks = [chunk for chunk, _ in view.browse(NO_FILTER, "document", EVERYTHING).scored]
+            wanted = [chunk for chunk in chunks if document_of(chunk) in ids]
+            return {one.document.id: one.document for one in view.records(wanted).values()}
+
+    def values(self, name: str, *, grant: Grant = OWNER) -> frozenset[str]:
+        """The values of a field (scope, kind, category …) that documents in the grant have."""
+        with self._store.view(grant) as view:
+            return view.values(name)
 
     def remove(self, *names: str) -> int:
         """Remove documents with all their versions and kept sources; all of them or none."""

@@ -2,64 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from trivium.config import Profile, load_profile
 from trivium.freshness import freshness
+from trivium.library.asking import Asking
 from trivium.library.base import Opened
 from trivium.pipeline import Search, require_legs
 from trivium.protocols import Reranker
 from trivium.score import feedback
-from trivium.types import NO_FILTER, OWNER, Filter, Grant, Mode, Result, SearchRequest
+from trivium.types import OWNER, Grant, Result, SearchRequest
 
 
-class Searching(Opened):
+class Searching(Opened, Asking):
     """What asks the library something."""
-
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        filter: Filter = NO_FILTER,
-        profile: str | Profile | None = None,
-        mode: Mode = "scan",
-        legs: Sequence[str] = (),
-        include_memories: bool = False,
-        facets: bool = False,
-        cursor: str | None = None,
-        prefer_tags: Sequence[str] = (),
-        prefer_domain: str | None = None,
-        most_memories: int | None = None,
-        budget: int | None = None,
-        reranker: str | None = None,
-        grant: Grant = OWNER,
-        now: datetime | None = None,
-    ) -> Result:
-        """Search by meaning, words and spelling; the result explains how it came about.
-
-        `prefer_tags` and `prefer_domain` are wishes that a profile with signals ranks by; what
-        does not have them is found all the same. `budget` is in tokens: hits that would cost more
-        together are left out, and the warnings name them. `reranker` names one of your settings to
-        read the first hits again; "" asks none; without it the profile decides.
-        """
-        request = SearchRequest(
-            query,
-            limit,
-            filter,
-            mode,
-            tuple(legs),
-            include_memories,
-            facets,
-            cursor,
-            tuple(prefer_tags),
-            prefer_domain,
-            most_memories,
-            budget,
-        )
-        return self.answer(request, profile=profile, reranker=reranker, grant=grant, now=now)
 
     def answer(
         self,
@@ -70,7 +27,7 @@ class Searching(Opened):
         grant: Grant = OWNER,
         now: datetime | None = None,
     ) -> Result:
-        """The same for a request object."""
+        """Search by meaning, words and spelling; the result explains how it came about."""
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
         profile, reader = self._reader(profile, reranker)
@@ -124,3 +81,8 @@ class Searching(Opened):
         """An error if this library lacks a leg that the profile needs."""
         with self._store.view(OWNER) as view:
             require_legs(view, profile, self._at_hand())
+
+    def stamp(self, *, grant: Grant = OWNER) -> int:
+        """A number that changes when what the grant can see changes, and only then."""
+        with self._store.view(grant) as view:
+            return view.stamp

@@ -1,0 +1,48 @@
+"""What can be asked: numbers that make sense, and wishes that nobody can fulfil."""
+
+from __future__ import annotations
+
+from trivium.config import Profile
+from trivium.errors import InvalidValue, nearest
+from trivium.protocols import View
+from trivium.types import Filter, SearchRequest
+
+MOST_HITS = 1000
+
+
+def check_numbers(request: SearchRequest) -> None:
+    """An error for a number of hits, memories or tokens that cannot be meant."""
+    if not 1 <= request.limit <= MOST_HITS:
+        raise InvalidValue(
+            f"{request.limit} hits cannot be asked for; choose a number from 1 to {MOST_HITS}"
+        )
+    for name, value, least in (
+        ("memories", request.most_memories, 0),
+        ("tokens of budget", request.budget, 1),
+    ):
+        if value is not None and value < least:
+            raise InvalidValue(
+                f"{value} {name} cannot be asked for; choose a number from {least} on"
+            )
+
+
+def slips(view: View, filter: Filter) -> list[str]:
+    """Values of a filter that no document has: more likely a slip than a wish to find nothing."""
+    slips = []
+    for name in ("category", "kind", "type", "domain", "severity"):
+        known = view.values(name) if getattr(filter, name) else frozenset()
+        for value in getattr(filter, name):
+            if value not in known and value != "memory":
+                slips.append(f"no document has the {name} '{value}'.{nearest(value, known)}")
+    return slips
+
+
+def idle_wishes(profile: Profile, request: SearchRequest) -> list[str]:
+    """What was asked for and changes nothing under this profile."""
+    wishes = bool(request.prefer_tags or request.prefer_domain)
+    if not wishes or profile.search.score.method != "none":
+        return []
+    return [
+        f"profile '{profile.name}' has no signals, so preferred tags and domains change nothing; "
+        "use --profile vault"
+    ]

@@ -1,0 +1,316 @@
+"""Tiers: several libraries searched as one, each with its priority (document 004's vault manager).
+
+Each tier is searched by itself and all of them at once; scores are multiplied by the tier's
+priority and the hits merged. Of a document that several tiers have, the copy of the highest
+priority that the caller may see and that is valid is *the* document: copies below it are dropped,
+also where that copy no longer matches the query. A tier that cannot be opened or searched is named
+in `degraded`, and the others answer.
+
+Every tier gives its best `pool` hits, as many as the first page decides. `total`, facets and pages
+count the documents of the merged pool, each once; `matched` is the sum over the tiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Self
+
+from trivium import opening
+from trivium.checks import MOST_HITS, check_numbers
+from trivium.config import Profile, load_profile
+from trivium.embed.once import AskedOnce
+from trivium.errors import (
+    InvalidValue,
+    LibraryError,
+    MissingLeg,
+    NotALibrary,
+    TriviumError,
+    UnknownDocument,
+    UnknownName,
+    nearest,
+)
+from trivium.federation.merging import (
+    is_small,
+    is_valid,
+    kind_of,
+    legs_of,
+    place_of,
+    rest,
+    said,
+    scaled,
+    with_few_memories,
+)
+from trivium.federation.tiers import Tier, configured, in_order
+from trivium.library import Library
+from trivium.library.asking import Asking
+from trivium.pages import Cursor, digest_of
+from trivium.present import afforded, facets
+from trivium.types import (
+    OWNER,
+    Filter,
+    Grant,
+    Hit,
+    Reading,
+    Result,
+    ScoreKind,
+    SearchRequest,
+)
+
+OVER_FETCH, FEWEST = 3, 30
+"""Hits that a tier is asked for, for each one shown, and at least: some will turn out stale."""
+
+
+__all__ = ["Federation", "Tier", "configured"]
+
+
+class Federation(Asking):
+    """Several open libraries. Use it as a context manager, or call `close`."""
+
+    profile_name = "vault"
+
+    def __init__(self, tiers: Sequence[Tier]) -> None:
+        self.tiers = in_order(tiers)
+        self._libraries: dict[str, Library] = {}
+        self._models: dict[str, AskedOnce] = {}
+        self._closed_ones: dict[str, str] = {}
+        for tier in self.tiers:
+            try:
+                self._libraries[tier.name] = library = opening.open(tier.library)
+                library.share_model(self._models)
+            except TriviumError as error:
+                self._closed_ones[tier.name] = str(error)
+        if not self._libraries:
+            problems = "; ".join(self._closed_ones.values()) or "there are none"
+            raise NotALibrary(f"no tier can be opened: {problems}")
+        self._pool = ThreadPoolExecutor(len(self._libraries), thread_name_prefix="tier")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._pool.shutdown()
+        for library in self._libraries.values():
+            library.close()
+
+    def answer(
+        self,
+        request: SearchRequest,
+        *,
+        profile: str | Profile | None = None,
+        reranker: str | None = None,
+        grant: Grant = OWNER,
+        now: datetime | None = None,
+    ) -> Result:
+        """All tiers as one answer; every hit says which tier it came from.
+
+        A reranker is asked only if it is named: then it reads the first hits of every tier.
+        """
+        started = perf_counter()
+        check_numbers(request)
+        if profile is None or isinstance(profile, str):
+            profile = load_profile(profile or self.profile_name)
+        cursor = self._cursor(request, profile)
+        now = (cursor.now if cursor else None) or now or datetime.now(UTC)
+        if cursor:
+            pool = cursor.depths["pool"]
+        else:
+            wanted = max(OVER_FETCH * request.limit, FEWEST, profile.search.small_corpus)
+            pool = max(request.limit, min(MOST_HITS, wanted))
+        answers, problems = self._ask(request, pool, profile, reranker or "", grant, now)
+        if len({one.score_kind for one in answers.values()} - {ScoreKind.NONE}) > 1:
+            # A tier could not be reranked: numbers of two kinds are not to be compared.
+            answers, again = self._ask(request, pool, profile, "", grant, now)
+            problems = list(dict.fromkeys((*problems, *again)))
+        kept = self._merged(answers, request, profile, grant, now)
+        left, shown = (rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
+        few = cursor is None and is_small(answers.values(), kept, profile)
+        everything = few and bool(request.query.strip()) and len(left) > 2 * request.limit
+        cut = left if everything else left[: request.limit]
+        page = tuple(replace(hit, rank=shown + rank) for rank, hit in enumerate(cut, start=1))
+        stamp = self._stamp(grant)
+        hits, left_out = afforded(page, request.mode, request.budget)
+        warnings = [*said(answers), *left_out]
+        if everything:
+            warnings.append(f"so few were found that all {len(page)} are shown")
+        if cursor and cursor.stamp != stamp:
+            warnings.append(
+                "a tier was changed since the first page: a hit may be missing or come twice"
+            )
+        return Result(
+            query=request.query,
+            profile=profile.name,
+            score_kind=kind_of(answers.values()),
+            hits=hits,
+            legs=tuple(legs_of(answers)),
+            total=len(kept),
+            matched=sum(one.matched for one in answers.values()),
+            took_ms=(perf_counter() - started) * 1000,
+            mode=request.mode,
+            degraded=tuple(problems),
+            warnings=tuple(warnings),
+            facets=facets(hit.document for hit in kept) if request.facets else None,
+            next_cursor=self._next(request, profile, stamp, pool, page, now)
+            if len(page) < len(left)
+            else None,
+        )
+
+    def get(self, *names: str, grant: Grant = OWNER, now: datetime | None = None) -> list[Reading]:
+        """Documents by name, each from the highest tier that has a valid copy, else any copy."""
+        moment = now or datetime.now(UTC)
+        readings = []
+        for name in names:
+            copies = list(self._copies(name, grant))
+            if not copies:
+                raise UnknownDocument(f"no tier has a document '{name}'; search for it first")
+            valid = (one for one in copies if is_valid(one.document, moment))
+            readings.append(next(valid, copies[0]))
+        return readings
+
+    def moment(self, text: str, *, grant: Grant = OWNER) -> datetime:
+        """What `--as-of` means: a date or time, or `DOC@N` of the highest tier that has it."""
+        unknown: UnknownDocument | None = None
+        for tier in self._opened():
+            try:
+                return self._libraries[tier.name].moment(text, grant=grant)
+            except UnknownDocument as error:
+                unknown = unknown or error
+        raise unknown or UnknownDocument(f"no tier has a document '{text}'; search for it first")
+
+    def _copies(self, name: str, grant: Grant) -> Iterator[Reading]:
+        for tier in self._opened():
+            try:
+                [reading] = self._libraries[tier.name].get(name, grant=grant)
+            except UnknownDocument:
+                continue
+            yield replace(reading, tier=tier.name)
+
+    def _opened(self) -> list[Tier]:
+        return [tier for tier in self.tiers if tier.name in self._libraries]
+
+    def _ask(
+        self,
+        request: SearchRequest,
+        pool: int,
+        profile: Profile,
+        reranker: str,
+        grant: Grant,
+        now: datetime,
+    ) -> tuple[dict[str, Result], list[str]]:
+        """Every tier's own answer, and what could not be had; an error if none can answer."""
+        for model in self._models.values():
+            model.forget()
+        problems = [f"tier {name}: {why}" for name, why in self._closed_ones.items()]
+        filters = self._filters(request.filter, grant)
+        runs = {}
+        for name, filter in filters.items():
+            asked = replace(
+                request, limit=pool, filter=filter, cursor=None, budget=None, facets=False
+            )
+            answer = self._libraries[name].answer
+            runs[name] = self._pool.submit(
+                answer, asked, profile=profile, reranker=reranker, grant=grant, now=now
+            )
+        answers: dict[str, Result] = {}
+        failure: TriviumError | None = None
+        for name, run in runs.items():
+            try:
+                answers[name] = run.result()
+            except (
+                LibraryError,
+                MissingLeg,
+            ) as error:  # what is wrong with the tier, not the query
+                problems.append(f"tier {name}: {error}")
+                failure = failure or error
+        if failure and not answers:
+            raise failure
+        problems += [f"tier {n}: {text}" for n, one in answers.items() for text in one.degraded]
+        return answers, problems
+
+    def _filters(self, filter: Filter, grant: Grant) -> dict[str, Filter]:
+        """The filter for each tier to be asked: one without the scope has nothing to say."""
+        if grant.scopes is not None or not filter.scope:
+            return {tier.name: filter for tier in self._opened()}
+        known = {tier.name: self._libraries[tier.name].values("scope") for tier in self._opened()}
+        everywhere = frozenset().union(*known.values())
+        for scope in filter.scope:
+            if scope not in everywhere:
+                hint = nearest(scope, everywhere) or f" There are: {', '.join(sorted(everywhere))}."
+                raise UnknownName(f"no document of any tier has the scope '{scope}'.{hint}")
+        wanted = {n: tuple(s for s in filter.scope if s in scopes) for n, scopes in known.items()}
+        return {name: replace(filter, scope=scopes) for name, scopes in wanted.items() if scopes}
+
+    def _merged(
+        self,
+        answers: Mapping[str, Result],
+        request: SearchRequest,
+        profile: Profile,
+        grant: Grant,
+        now: datetime,
+    ) -> list[Hit]:
+        """The hits of all tiers, best first, each document from the tier that it belongs to.
+
+        Equal scores stand in the order of the tiers, and of one tier in its own.
+        """
+        hits = [
+            scaled(hit, tier)
+            for tier in self._opened()
+            if tier.name in answers
+            for hit in answers[tier.name].hits
+        ]
+        moment = request.filter.valid_at or request.filter.as_of or now
+        owners = self._owners({hit.document.id for hit in hits}, moment, request.filter, grant)
+        kept = [hit for hit in hits if owners.get(hit.document.id) == hit.tier]
+        if request.query.strip():
+            kept.sort(key=lambda hit: -hit.score)
+        else:
+            kept.sort(key=lambda hit: hit.chunk.id)
+        return with_few_memories(kept, request, profile)
+
+    def _owners(
+        self, ids: Collection[str], moment: datetime, filter: Filter, grant: Grant
+    ) -> dict[str, str]:
+        """The tier whose copy counts, for each document."""
+        valid: dict[str, str] = {}
+        any_copy: dict[str, str] = {}
+        for tier in self._opened():
+            library = self._libraries[tier.name]
+            for id, document in library.known(ids, grant=grant, as_of=filter.as_of).items():
+                any_copy.setdefault(id, tier.name)
+                if is_valid(document, moment):
+                    valid.setdefault(id, tier.name)
+        return any_copy | valid if filter.include_expired else valid
+
+    def _stamp(self, grant: Grant) -> int:
+        stamps = (self._libraries[tier.name].stamp(grant=grant) for tier in self._opened())
+        return sum(stamps) % (1 << 53)
+
+    def _cursor(self, request: SearchRequest, profile: Profile) -> Cursor | None:
+        if request.cursor is None:
+            return None
+        cursor = Cursor.decode(request.cursor, request, self._asked_of(profile))
+        if set(cursor.depths) != {"pool"} or cursor.depths["pool"] > MOST_HITS:
+            raise InvalidValue("this cursor was made without tiers; begin again without one")
+        return cursor
+
+    def _next(
+        self,
+        request: SearchRequest,
+        profile: Profile,
+        stamp: int,
+        pool: int,
+        page: Sequence[Hit],
+        now: datetime,
+    ) -> str:
+        last, digest = page[-1], digest_of(request, self._asked_of(profile))
+        depths = {"pool": pool}
+        return Cursor(digest, stamp, depths, last.rank, last.score, place_of(last), now).encode()
+
+    def _asked_of(self, profile: Profile) -> str:
+        return repr((profile, [(tier.name, tier.factor) for tier in self._opened()]))

@@ -1,0 +1,80 @@
+"""The answers of several tiers → one. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from trivium.config import Profile
+from trivium.federation.tiers import Tier
+from trivium.pages import Cursor
+from trivium.types import Candidate, Document, Hit, Leg, Result, ScoreKind, SearchRequest
+
+
+def scaled(hit: Hit, tier: Tier) -> Hit:
+    """The hit as its tier counts: every contribution times the priority, which is named."""
+    given = Candidate(hit.chunk.id, hit.score, hit.parts).scaled(tier.factor, "tier", tier.name)
+    return replace(hit, score=given.score, parts=given.parts, tier=tier.name)
+
+
+def is_valid(document: Document, moment: datetime) -> bool:
+    """Whether the moment lies in the document's validity window."""
+    begun = document.valid_from is None or document.valid_from <= moment
+    return begun and (document.valid_until is None or moment < document.valid_until)
+
+
+def with_few_memories(hits: Sequence[Hit], request: SearchRequest, profile: Profile) -> list[Hit]:
+    """As many memories as one library would give, not as many from each tier."""
+    settings = profile.search.memory
+    asked_for = "memory" in request.filter.kind and request.most_memories is None
+    if settings.method == "same" or asked_for:
+        return list(hits)
+    left = settings.most if request.most_memories is None else request.most_memories
+    kept = []
+    for hit in hits:
+        if hit.document.kind == "memory":
+            left -= 1
+            if left < 0:
+                continue
+        kept.append(hit)
+    return kept
+
+
+def place_of(hit: Hit) -> str:
+    return f"{hit.tier}\x1f{hit.chunk.id}"
+
+
+def rest(hits: Sequence[Hit], cursor: Cursor) -> list[Hit]:
+    """What comes after the last hit that was shown; if that is gone, what scores no more."""
+    for place, hit in enumerate(hits, start=1):
+        if (place_of(hit), hit.score) == (cursor.chunk, cursor.score):
+            return list(hits[place:])
+    return [hit for hit in hits if (-hit.score, place_of(hit)) > (-cursor.score, cursor.chunk)]
+
+
+def is_small(answers: Iterable[Result], kept: Sequence[Hit], profile: Profile) -> bool:
+    """Whether all that the tiers have is in the pool, and it is little."""
+    return len(kept) < profile.search.small_corpus and not any(one.next_cursor for one in answers)
+
+
+def kind_of(answers: Iterable[Result]) -> ScoreKind:
+    kinds = (one.score_kind for one in answers)
+    return next((kind for kind in kinds if kind is not ScoreKind.NONE), ScoreKind.NONE)
+
+
+def legs_of(answers: Mapping[str, Result]) -> Iterator[Leg]:
+    for name, result in answers.items():
+        for leg in result.legs:
+            yield replace(leg, name=f"{name}:{leg.name}")
+
+
+def said(answers: Mapping[str, Result]) -> list[str]:
+    """The tiers' warnings: what all of them say is said once, anything else by name."""
+    texts = dict.fromkeys(text for one in answers.values() for text in one.warnings)
+    said = []
+    for text in texts:
+        names = [name for name, one in answers.items() if text in one.warnings]
+        everywhere = len(names) == len(answers)
+        said.append(text if everywhere else f"tier {', '.join(names)}: {text}")
+    return said

@@ -1,0 +1,399 @@
+"""Tiers: several libraries as one; priorities reach the score, and a stale copy is never shown."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import trivium
+from trivium.config import load_profile
+from trivium.embed.hashing import Hashing
+from trivium.errors import InvalidValue, LibraryError, UnknownDocument, UnknownName
+from trivium.federation import Federation, Tier, configured
+from trivium.present import result_json
+from trivium.settings import Layer, combined
+
+Run = Callable[..., CompletedProcess[str]]
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PUBLIC = trivium.Grant(frozenset())
+
+
+def entry(id: str, text: str = "check the token", **fields: Any) -> dict[str, Any]:
+    return {"id": id, "title": id, "description": text, "created": "2026-06-01", **fields}
+
+
+def library(name: str, *entries: dict[str, Any], model: str = "none") -> Path:
+    with trivium.init(f"{name}.trivium", profile="vault", model=model) as made:
+        made.add_entries(entries)
+    return Path(f"{name}.trivium")
+
+
+def tiers(**libraries: Path) -> Federation:
+    return Federation([Tier(name, path) for name, path in libraries.items()])
+
+
+def search(federation: Federation, query: str = "token", **options: Any) -> trivium.Result:
+    return federation.search(query, **{"now": NOW, **options})
+
+
+def found(result: trivium.Result) -> list[tuple[str, str | None]]:
+    return [(hit.id, hit.tier) for hit in result]
+
+
+class TestWeightsThatNeverReachTheScore:
+    def test_each_tier_counts_by_its_priority(self) -> None:
+        paths = {name: library(name, entry(name)) for name in ("agent", "project", "team", "wiki")}
+        with trivium.open(paths["agent"]) as alone:
+            own = alone.search("token", now=NOW).hits[0].score
+        with tiers(**paths) as federation:
+            result = search(federation)
+        assert found(result) == [(n, n) for n in ("agent", "project", "team", "wiki")]
+        for hit, factor in zip(result, (1.0, 0.8, 0.6, 0.5), strict=True):
+            assert hit.score == pytest.approx(own * factor)
+            assert hit.score == pytest.approx(sum(p.contribution for p in hit.parts), abs=1e-9)
+            last = hit.parts[-1]
+            assert (last.stage, last.name, last.value) == ("tier", hit.tier, factor)
+            assert last.contribution == 0.0
+        assert result.score_kind == "signals"
+
+    def test_the_breakdown_still_adds_up_and_the_tier_is_in_the_json(self) -> None:
+        with tiers(team=library("team", entry("a", severity="critical"))) as federation:
+            [hit] = result_json(search(federation, mode="full"))["hits"]
+        assert hit["tier"] == "team"
+        assert sum(hit["breakdown"].values()) == pytest.approx(hit["score"], abs=1e-9)
+
+    def test_a_priority_of_ones_own(self) -> None:
+        tier = Tier("team", library("team", entry("a")), 0.9)
+        with Federation([tier]) as federation:
+            assert search(federation).hits[0].parts[-1].value == 0.9
+
+    @pytest.mark.parametrize("priority", [0.0, -1.0, 1.5, float("nan")])
+    def test_a_priority_that_cannot_be_is_refused(self, priority: float) -> None:
+        with pytest.raises(InvalidValue, match="must be above 0 and at most 1"):
+            Federation([Tier("a", Path("a.trivium"), priority)])
+
+    def test_two_of_the_same_name_are_refused(self) -> None:
+        with pytest.raises(InvalidValue, match="two tiers named 'Agent'"):
+            Federation([Tier("agent", Path("a")), Tier("Agent", Path("b"))])
+
+
+class TestTheSameIdInTwoTiers:
+    def test_the_copy_of_the_highest_priority_wins(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a", "the token of the agent")),
+            team=library("team", entry("a", "token token token"), entry("b")),
+        ) as federation:
+            result = search(federation)
+            assert found(result) == [("a", "agent"), ("b", "team")]
+            assert result.hits[0].text == "the token of the agent"
+            assert result.total == 2
+
+    def test_also_when_it_no_longer_matches_the_query_or_the_filter(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a", "use a key instead", domain="new")),
+            team=library("team", entry("a", domain="old"), entry("b", domain="old")),
+        ) as federation:
+            assert found(search(federation)) == [("b", "team")]
+            by_domain = search(federation, filter=trivium.Filter(domain=("old",)))
+            assert found(by_domain) == [("b", "team")]
+            browsed = search(federation, "", filter=trivium.Filter(domain=("old",)))
+            assert found(browsed) == [("b", "team")]
+
+    def test_a_copy_that_is_expired_or_hidden_does_not_count(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a", valid_until="2026-05-01")),
+            project=library("project", entry("a", scope="dm-only"), entry("s", scope="dm-only")),
+            team=library("team", entry("a")),
+        ) as federation:
+            assert set(found(search(federation))) == {("s", "project"), ("a", "project")}
+            assert found(search(federation, grant=PUBLIC)) == [("a", "team")]
+            expired = trivium.Filter(include_expired=True, source=("entry:a",))
+            assert found(search(federation, filter=expired)) == [("a", "project")]
+
+    def test_an_expired_one_is_shown_on_request_if_there_is_no_other(self) -> None:
+        gone = entry("a", valid_until="2026-05-01")
+        with tiers(agent=library("agent", gone), team=library("team", gone)) as federation:
+            assert found(search(federation)) == []
+            expired = trivium.Filter(include_expired=True)
+            assert found(search(federation, filter=expired)) == [("a", "agent")]
+
+    def test_an_id_that_looks_like_a_number_is_no_number(self) -> None:
+        with tiers(
+            agent=library("agent", entry("x", "nothing")), team=library("team", entry("1"))
+        ) as federation:
+            assert found(search(federation)) == [("1", "team")]
+
+    def test_as_of_a_day_before_the_better_copy_the_other_one_counted(self) -> None:
+        team = library("team", entry("a"))
+        with trivium.open(team) as one:
+            then = one.moment("a@1")
+        with tiers(agent=library("agent", entry("a", "a key")), team=team) as federation:
+            assert found(search(federation)) == []
+            assert federation.moment("a@1") > then  # the agent's copy is the younger one
+            before = trivium.Filter(as_of=then)
+            assert found(federation.search("token", filter=before)) == [("a", "team")]
+            with pytest.raises(UnknownDocument):
+                federation.moment("nobody@1")
+
+    def test_get_gives_the_copy_that_counts(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a", "old", valid_until="2026-05-01")),
+            team=library("team", entry("a", "new"), entry("b")),
+        ) as federation:
+            readings = federation.get("a", "b", now=NOW)
+            assert [(one.text, one.tier) for one in readings] == [
+                ("new", "team"),
+                ("check the token", "team"),
+            ]
+            with pytest.raises(UnknownDocument, match="no tier has a document 'c'"):
+                federation.get("a", "c")
+
+
+class TestEveryTier:
+    def test_vectors_are_searched_in_every_tier_and_the_model_is_asked_once(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[str] = []
+        plain = Hashing.query
+
+        def counting(self: Hashing, text: str) -> NDArray[np.float32]:
+            asked.append(text)
+            return plain(self, text)
+
+        monkeypatch.setattr(Hashing, "query", counting)
+        paths = {
+            name: library(name, entry(f"{name}-1", "battle axes"), model="hashing")
+            for name in ("agent", "team", "wiki")
+        }
+        with tiers(**paths) as federation:
+            result = search(federation, "battleaxe")
+            assert {hit.tier for hit in result} == {"agent", "team", "wiki"}
+            states = {leg.name: leg.state.value for leg in result.legs}
+            assert {states[f"{name}:vector"] for name in paths} == {"ok"}
+            assert {states[f"{name}:keyword"] for name in paths} == {"empty"}
+            assert asked == ["battleaxe"]
+            search(federation, "battleaxe")
+            assert len(asked) == 2
+
+    def test_filters_hold_in_every_tier(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a", tags=["x"]), entry("b"), model="hashing"),
+            team=library("team", entry("c", tags=["x"]), entry("d"), model="hashing"),
+        ) as federation:
+            result = search(federation, filter=trivium.Filter(tags=("x",)))
+            assert found(result) == [("a", "agent"), ("c", "team")]
+            for leg in result.legs:
+                assert {c.id for c in leg.ranking.candidates} <= {"a@1/0", "c@1/0"}
+
+    def test_a_scope_that_only_one_tier_has_is_no_slip(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a")),
+            team=library("team", entry("b", scope="dm-only"), entry("c")),
+        ) as federation:
+            result = search(federation, filter=trivium.Filter(scope=("dm-only",)))
+            assert (found(result), result.degraded) == ([("b", "team")], ())
+            with pytest.raises(UnknownName, match="no document of any tier has the scope 'dm-onl'"):
+                search(federation, filter=trivium.Filter(scope=("dm-onl",)))
+
+    def test_what_is_hidden_in_a_tier_changes_no_byte(self) -> None:
+        open_one = library("agent", entry("a", "token talk"))
+        answers = []
+        for name, hidden in (("one", ()), ("two", [entry("a", "token", scope="dm-only")])):
+            path = library(name, entry("b"), *hidden)
+            with Federation([Tier("agent", open_one), Tier("top", path, 1.0)]) as federation:
+                data = result_json(search(federation, grant=PUBLIC, mode="full"))
+            del data["took_ms"]
+            for leg in data["legs"]:
+                del leg["ms"]
+            answers.append(json.dumps(data))
+        assert answers[0] == answers[1]
+
+    def test_a_tier_that_cannot_be_opened_is_named_and_the_rest_answer(self) -> None:
+        broken = library("broken", entry("x"))
+        (broken / "index.db").write_bytes(b"not a database at all" * 99)
+        with tiers(
+            agent=library("agent", entry("a")), team=Path("absent.trivium"), wiki=broken
+        ) as federation:
+            result = search(federation)
+            assert found(result) == [("a", "agent")]
+            assert [text.split(":")[0] for text in result.degraded] == ["tier team", "tier wiki"]
+            assert "trivium init" in result.degraded[0]
+
+    def test_where_none_can_be_opened_that_is_the_answer(self) -> None:
+        with pytest.raises(LibraryError, match="no tier can be opened: absent"):
+            tiers(team=Path("absent.trivium"))
+
+    def test_a_tier_that_lacks_a_road_is_degraded_and_not_fatal(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a"), model="hashing"), team=library("team", entry("b"))
+        ) as federation:
+            result = search(federation, profile="omnidata")
+            assert {hit.tier for hit in result} == {"agent"}
+            assert "tier team: profile 'omnidata' needs the vector leg" in result.degraded[0]
+
+    def test_a_wrong_request_is_an_error_and_not_a_bad_tier(self) -> None:
+        with tiers(agent=library("agent", entry("a"))) as federation:
+            for options in ({"limit": 0}, {"limit": 5000}, {"budget": 0}, {"legs": ["vektor"]}):
+                with pytest.raises(trivium.TriviumError):
+                    search(federation, **options)
+            with pytest.raises(trivium.TriviumError, match="the query is empty"):
+                search(federation, "")
+
+    def test_memories_are_three_in_all(self) -> None:
+        paths = {name: library(name, entry(name)) for name in ("agent", "team")}
+        for name, path in paths.items():
+            with trivium.open(path) as one:
+                for number in range(3):
+                    one.remember("a token " * (number + 1), id=f"{name}-m{number}", title="x")
+        with tiers(**paths) as federation:
+            result = search(federation, include_memories=True)
+            memories = [hit for hit in result if hit.document.kind == "memory"]
+            assert [hit.score for hit in memories] == [0.5, 0.5, 0.5]
+            assert {hit.tier for hit in memories} == {"agent"}
+            assert not any(hit.document.kind == "memory" for hit in search(federation))
+
+
+class TestPages:
+    def test_pages_concatenated_are_the_whole_and_the_total_counts_documents_once(self) -> None:
+        shared = [entry(f"s{i:02}", "token " * (i % 5 + 1)) for i in range(20)]
+        with tiers(
+            agent=library("agent", *shared, *(entry(f"a{i:02}") for i in range(40))),
+            team=library("team", *shared, *(entry(f"t{i:02}") for i in range(40))),
+        ) as federation:
+            first = search(federation, limit=20)
+            assert len(first) == 20
+            pages, cursor = [first], first.next_cursor
+            while cursor:
+                pages.append(search(federation, limit=20, cursor=cursor))
+                cursor = pages[-1].next_cursor
+            shown = [pair for page in pages for pair in found(page)]
+            assert {page.total for page in pages} == {first.total} == {len(shown)}
+            assert len({id for id, _ in shown}) == len(shown)
+            assert [hit.rank for page in pages for hit in page] == list(range(1, len(shown) + 1))
+            assert first.matched == 120  # a copy counts in each tier
+            with pytest.raises(InvalidValue, match="not a cursor of this search"):
+                search(federation, "other", cursor=first.next_cursor)
+
+    def test_a_change_in_between_is_said(self) -> None:
+        path = library("agent", *(entry(f"a{i:02}") for i in range(60)))
+        with tiers(agent=path) as federation:
+            first = search(federation, limit=5)
+            with trivium.open(path) as one:
+                one.add_entries([entry("new")])
+            second = search(federation, limit=5, cursor=first.next_cursor)
+            assert any("changed since the first page" in text for text in second.warnings)
+
+    def test_a_small_corpus_is_shown_whole(self) -> None:
+        with tiers(
+            agent=library("agent", *(entry(f"a{i}") for i in range(9))),
+            team=library("team", *(entry(f"t{i}") for i in range(9))),
+        ) as federation:
+            result = search(federation, limit=5)
+            assert (len(result), result.total, result.next_cursor) == (18, 18, None)
+            assert any("all 18 are shown" in text for text in result.warnings)
+            assert len(search(federation, limit=5, profile="default")) == 5
+
+    def test_a_budget_and_facets_count_over_all_tiers(self) -> None:
+        with tiers(
+            agent=library("agent", entry("a", domain="x")),
+            team=library("team", entry("b", domain="x")),
+        ) as federation:
+            result = search(federation, facets=True, budget=5)  # 1 for the title, 4 for the text
+            assert found(result) == [("a", "agent")]
+            assert any("leaves out 1: b (5)" in text for text in result.warnings)
+            assert result.facets is not None
+            assert result.facets["domain"] == {"x": 2}
+
+
+class TestSettings:
+    def test_a_path_is_relative_to_the_file_that_names_it(self, tmp_path: Path) -> None:
+        layer = Layer(
+            str(tmp_path / "conf" / "trivium.toml"),
+            {
+                "tiers": {
+                    "agent": {"library": "a.trivium"},
+                    "wiki": {"library": "/w", "priority": 1},
+                }
+            },
+        )
+        agent, wiki = configured(combined([layer]))
+        assert (agent.library, agent.factor) == (tmp_path / "conf" / "a.trivium", 1.0)
+        assert (wiki.library, wiki.factor) == (Path("/w"), 1.0)
+        with pytest.raises(UnknownName, match="Did you mean 'wiki'"):
+            configured(combined([layer]), ["wikki"])
+        with pytest.raises(InvalidValue, match=r"tiers\.agent\.library is not set"):
+            configured(combined([Layer("x", {"tiers": {"agent": {"priority": 0.5}}})]))
+
+    @pytest.fixture
+    def set_up(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+        library("agent", entry("a"))
+        library("team", entry("b"), entry("a", "old token"))
+        file = tmp_path / "config" / "trivium" / "trivium.toml"
+        file.parent.mkdir(parents=True)
+        file.write_text(
+            f'[tiers.agent]\nlibrary = "{os.getcwd()}/agent.trivium"\n'
+            f'[tiers.team]\nlibrary = "{os.getcwd()}/team.trivium"\n'
+        )
+        return file
+
+    def test_from_the_terminal(self, run: Run, set_up: Path) -> None:
+        data = json.loads(run("search", "--tiers", "token", "--json").stdout)
+        assert [(hit["id"], hit["tier"]) for hit in data["hits"]] == [("a", "agent"), ("b", "team")]
+        only = json.loads(run("search", "--tier", "team", "token", "--json").stdout)
+        assert [hit["tier"] for hit in only["hits"]] == ["team", "team"]
+        assert "tier team" in run("search", "--tiers", "token").stdout
+        [got] = json.loads(run("get", "--tiers", "a", "--json").stdout)
+        assert (got["tier"], got["text"]) == ("agent", "check the token")
+
+    def test_slips_at_the_terminal(self, run: Run, set_up: Path) -> None:
+        both = run("search", "--tiers", "-L", "agent.trivium", "token")
+        assert (both.returncode, both.stderr[:7]) == (1, "error: ")
+        assert "Did you mean 'team'" in run("search", "--tier", "teem", "token").stderr
+        twice = set_up.read_text() + '[tiers.team]\nlibrary = "x"\n'
+        set_up.write_text(twice)
+        refused = run("search", "--tiers", "token")
+        assert (refused.returncode, "not valid TOML" in refused.stderr) == (1, True)
+        set_up.write_text("")
+        assert "no tiers are set" in run("search", "--tiers", "token").stderr
+
+    def test_a_strangers_folder_sets_no_tiers(self, run: Run, set_up: Path) -> None:
+        Path("trivium.toml").write_text('[tiers.evil]\nlibrary = "team.trivium"\npriority = 1.0\n')
+        answer = run("search", "--tiers", "token", "--json")
+        assert {hit["tier"] for hit in json.loads(answer.stdout)["hits"]} == {"agent", "team"}
+        assert "not trusted" in answer.stderr
+
+
+def test_a_model_that_fails_fails_once_and_words_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def failing(self: Hashing, text: str) -> NDArray[np.float32]:
+        asked.append(text)
+        raise RuntimeError("out of order")
+
+    paths = {name: library(name, entry(name), model="hashing") for name in ("agent", "team")}
+    monkeypatch.setattr(Hashing, "query", failing)
+    with tiers(**paths) as federation:
+        result = search(federation)
+    assert len(asked) == 1
+    assert found(result) == [("agent", "agent"), ("team", "team")]
+    assert result.degraded == (
+        "tier agent: vector: out of order",
+        "tier team: vector: out of order",
+    )
+
+
+def test_the_profile_can_be_another() -> None:
+    with tiers(agent=library("agent", entry("a")), team=library("team", entry("b"))) as federation:
+        result = search(federation, profile=load_profile("default"))
+        assert result.score_kind == "blend"
+        assert found(result) == [("a", "agent"), ("b", "team")]
