@@ -23,6 +23,7 @@ from trivium.errors import (
     UnknownSetting,
     nearest,
 )
+from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
 from trivium.types import COLUMNS, Bm25, Unit
 
 Settings = TypeVar("Settings")
@@ -183,39 +184,6 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RerankSettings:
-    """Which reranker reads the first hits again, and when; without a name there is none.
-
-    It is used only where the user's settings describe a reranker of this name.
-    """
-
-    reranker: str = ""
-    when: Literal["never", "always", "unsure"] = "never"
-    depth: int = 20
-    keep: int = 0
-    """How many are left after it; 0 leaves all, the unread ones after the read ones."""
-    time_out: float = 10.0
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.depth <= 1000 or self.keep < 0 or self.time_out <= 0:
-            raise InvalidValue(
-                "search.rerank needs a depth from 1 to 1000, a keep of 0 or more and a time_out "
-                "above 0"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceSettings:
-    """Below which confidence a result is called ambiguous."""
-
-    threshold: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise InvalidValue("search.confidence.threshold must be from 0 to 1")
-
-
-@dataclass(frozen=True, slots=True)
 class SearchSettings:
     """What a search does, from legs to the unit of a hit."""
 
@@ -234,8 +202,9 @@ class SearchSettings:
     snippet: Literal["best", "start"] = "best"
     """The window that holds most of the query, or the first characters as they stand."""
     snippet_length: int = 240  # three lines of a terminal, and enough to judge a hit by
-    confidence: ConfidenceSettings = ConfidenceSettings()
-    rerank: RerankSettings = RerankSettings()
+    confidence: ConfidenceSettings = field(default_factory=ConfidenceSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
 
     def __post_init__(self) -> None:
         if not 1 <= self.snippet_length <= 10_000:

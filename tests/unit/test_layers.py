@@ -13,6 +13,7 @@ LAYERS = [
     {"version"},
     {"errors"},
     {"types", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
+    {"stages"},
     {"protocols", "config"},
     {"settings"},
     {"configuration", "endpoint"},
@@ -30,6 +31,8 @@ LAYERS = [
         "freshness",
         "rerank",
         "confidence",
+        "context",
+        "answering",
         "score",
         "checks",
     },
@@ -45,6 +48,7 @@ WITHIN_LAYER = {
     "text": {"stemmer"},
     "store": {"index"},
     "rerank": {"confidence"},
+    "answering": {"context"},
 }
 NO_DATABASE = (
     "fuse.py",

@@ -1,6 +1,7 @@
 """The one façade: fill a library, search it, look after it. Surfaces call nothing below."""
 
 from trivium.library.base import NO_MODEL
+from trivium.library.consulting import Consulting
 from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.remembering import Remembering
@@ -10,5 +11,5 @@ from trivium.library.versioning import Versioning
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Remembering, Searching, Judging, Versioning, Keeping):
+class Library(Remembering, Consulting, Searching, Judging, Versioning, Keeping):
     """An open library. Use it as a context manager, or call `close`."""
