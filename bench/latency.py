@@ -150,7 +150,7 @@ def measure(folder: Path, world: World) -> list[dict[str, object]]:
 
         def run(query: str, legs: tuple[str, ...], filter: Filter, used: Profile) -> None:
             with store.view(OWNER) as view:
-                search = Search(view, used, embedder, pool, NOW)
+                search = Search(view, used, embedder, lambda: pool, NOW)
                 search(SearchRequest(query, legs=legs, filter=filter))
 
         two = replace(profile, search=replace(profile.search, legs=("keyword", "vector")))
@@ -201,12 +201,12 @@ from trivium.store.sqlite import SqliteStore
 from trivium.config import load_profile
 from trivium.pipeline import Search
 from trivium.types import OWNER, SearchRequest
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, UTC
 from pathlib import Path
 store = SqliteStore(Path(sys.argv[1]))
-with ThreadPoolExecutor(4) as pool, store.view(OWNER) as view:
-    search = Search(view, load_profile("default"), None, pool, datetime(2026, 1, 1, tzinfo=UTC))
+with store.view(OWNER) as view:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    search = Search(view, load_profile("default"), None, lambda: None, now)
     search(SearchRequest(sys.argv[2], legs=("keyword",)))
 print((time.perf_counter() - started) * 1000)
 """

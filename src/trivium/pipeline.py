@@ -7,10 +7,10 @@ No I/O of its own: the view answers for the library, the embedder for the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from trivium.checks import check_numbers, idle_wishes, slips
 from trivium.config import FuseSettings, Profile
@@ -35,6 +35,9 @@ from trivium.types import (
     SearchRequest,
 )
 
+if TYPE_CHECKING:  # it loads logging, which a search of one leg needs as little as threads
+    from concurrent.futures import Executor
+
 MEMORY = Filter(kind=("memory",))
 EVERYTHING = 1 << 60
 
@@ -46,7 +49,7 @@ class Search:
     view: View
     profile: Profile
     embedder: Embedder | None
-    pool: Executor
+    threads: Callable[[], Executor]
     now: datetime
     grant: Grant = OWNER
     shift: float = 0.0
@@ -157,7 +160,10 @@ class Search:
         """All legs at once; what a leg cannot do it says in its state."""
         if not request.query.strip():
             return [Leg(name, LegState.SKIPPED) for name in depths]
-        runs = [self.pool.submit(self._timed, name, request, depths[name]) for name in depths]
+        if len(depths) == 1:
+            return [self._timed(name, request, depth) for name, depth in depths.items()]
+        pool = self.threads()
+        runs = [pool.submit(self._timed, name, request, depths[name]) for name in depths]
         return [run.result() for run in runs]
 
     def _timed(self, name: str, request: SearchRequest, depth: int) -> Leg:

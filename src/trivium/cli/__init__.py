@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import os
 import sys
 
 STOPPED = 130
@@ -11,6 +13,11 @@ STOPPED = 130
 
 def main() -> None:
     """The console script. Exit 0: done; 1: an error in what was asked; 2: usage."""
+    # Legs run in threads of our own, so the library below numpy needs none, and making them takes
+    # longer than many a search; it reads this when it is loaded.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Nothing that is made while modules load is garbage, and looking for it takes its time.
+    gc.set_threshold(100_000)
     from trivium.cli.app import command_line, needed_for
     from trivium.errors import TriviumError
 

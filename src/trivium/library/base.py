@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
@@ -18,6 +17,8 @@ from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Grant
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from trivium.ingest.archive import Archive
     from trivium.settings import Configuration
 
@@ -42,7 +43,7 @@ class Opened:
         self._store = SqliteStore(folder, refusal=refusal)
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}
-        self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
+        self._pool: Executor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -52,8 +53,17 @@ class Opened:
 
     def close(self) -> None:
         """Write down what the next process can start from, and let go of the files."""
-        self._pool.shutdown()
+        if self._pool:
+            self._pool.shutdown()
         self._store.close()
+
+    def _threads(self) -> Executor:
+        """The threads that the legs run in, made when two of them are to run at once."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
+        return self._pool
 
     @property
     def configuration(self) -> Configuration:

@@ -33,7 +33,7 @@ class Searching(Opened, Asking):
         profile, reader = self._reader(profile, reranker)
         with self._store.view(grant, request.filter.as_of) as view:
             moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
-            search = Search(view, profile, model, self._pool, moment, grant, shift, reader)
+            search = Search(view, profile, model, self._threads, moment, grant, shift, reader)
             result = search(request)
         sources = self._store.sources()
         checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)

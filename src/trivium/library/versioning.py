@@ -117,7 +117,7 @@ class Versioning(Opened):
         """The answer of the library if this version of the document were the active one."""
         profile = load_profile(self.profile_name)
         with self._store.view(OWNER, instead=(id, version)) as view:
-            return Search(view, profile, self._at_hand(), self._pool, self._now())(request)
+            return Search(view, profile, self._at_hand(), self._threads, self._now())(request)
 
     def _existing(self, id: str, version: int) -> Version:
         for one in self._store.versions(id):
