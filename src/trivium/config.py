@@ -16,13 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from trivium.errors import (
-    InvalidValue,
-    NotALibrary,
-    UnknownName,
-    UnknownSetting,
-    nearest,
-)
+from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, nearest
+from trivium.factual import LABELS
 from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
 from trivium.types import COLUMNS, Bm25, Unit
 
@@ -55,6 +50,7 @@ class IndexSettings:
     """Whether source files are copied to the library's archive."""
     container: str = "trivium-documents"
     """Where blob storage, if the user has set one up, keeps the source files."""
+    labels: tuple[str, ...] = LABELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +278,18 @@ def library_toml(profile: str, settings: IndexSettings) -> str:
         "[index]",
     ]
     for one in fields(settings):
-        value = getattr(settings, one.name)
-        if isinstance(value, str):
-            value = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            lines.append(f'{one.name} = "{value}"')
-        else:
-            lines.append(f"{one.name} = {str(value).lower()}")
+        if (value := getattr(settings, one.name)) != LABELS:
+            lines.append(f"{one.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_toml(one) for one in value)}]"
+    if not isinstance(value, str):
+        return str(value).lower()
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def read_library_toml(folder: Path) -> tuple[str, IndexSettings]:

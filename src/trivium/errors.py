@@ -8,7 +8,8 @@
     │   │   ├── UnknownDocument
     │   │   └── UnknownSetting
     │   ├── InvalidValue          a value of the right name and the wrong form
-    │   └── MissingLeg            a profile needs a leg that this library does not have
+    │   ├── MissingLeg            a profile needs a leg that this library does not have
+    │   └── MissingExtra          a part of Trivium that is not installed
     ├── SourceError               a file that cannot be read, decoded or parsed
     ├── ModelError
     │   ├── ModelUnavailable      weights, package or server missing; says whether to try again
@@ -64,6 +65,10 @@ class InvalidValue(RequestError):
 
 class MissingLeg(RequestError):
     """A profile asks for a leg that the library cannot serve."""
+
+
+class MissingExtra(RequestError):
+    """What was asked needs an optional package."""
 
 
 class SourceError(TriviumError):

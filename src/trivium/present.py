@@ -246,7 +246,7 @@ def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
         "chunk": chunk.id,
         "score": hit.score,
         "kind": document.kind,
-        "title": document.title,
+        "title": hit.title,
         "heading": hit.heading,
         "pages": list(chunk.pages) if chunk.pages else None,
         "type": document.type,

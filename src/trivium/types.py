@@ -93,6 +93,8 @@ class Passage:
     subject: str | None = None
     predicate: str | None = None
     graph: str | None = None
+    ordinal: int | None = None
+    """Its number in the document, where it has one of its own; otherwise they are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,38 @@ class Quad:
     datatype: str = ""
     language: str = ""
     graph: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a statement was read: the document, which of its versions, and when that was made."""
+
+    document: str
+    uri: str
+    version: int
+    made: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A quad with every visible document that states it."""
+
+    quad: Quad
+    sources: tuple[Provenance, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Which statements are meant; None leaves a place open, "" as graph is the default graph.
+
+    `object` is compared with IRIs and with the text of literals alike; `source` is a document id.
+    """
+
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    graph: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +287,16 @@ class Filter:
     subjects: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
     rdf_types: tuple[str, ...] = ()
+    subclasses: bool = False
+    """Whether a type stands for its subclasses too (rdfs:subClassOf, any number of steps)."""
     graphs: tuple[str, ...] = ()
     exclude: tuple[Filter, ...] = ()
     as_of: datetime | None = None
 
     def narrows(self) -> bool:
         """Whether the caller asked for anything (validity at "now" is not a wish)."""
-        return replace(self, valid_at=None, include_expired=False) != NO_FILTER
+        plain = replace(self, valid_at=None, include_expired=False, subclasses=False)
+        return plain != NO_FILTER
 
 
 NO_FILTER = Filter()
@@ -473,11 +510,15 @@ class Hit:
 
     @property
     def title(self) -> str:
+        """The document's; of a fact what its subject is called."""
+        if self.chunk.predicate and self.chunk.heading:
+            return self.chunk.heading[0]
         return self.document.title
 
     @property
     def heading(self) -> str:
-        return " › ".join(self.chunk.heading)
+        start = 1 if self.chunk.predicate else 0
+        return " › ".join(self.chunk.heading[start:])
 
     @property
     def text(self) -> str:

@@ -30,6 +30,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DIMENSION = 3
 MODELS = (Model("first", "first/1", DIMENSION, True), Model("second", "second/1", DIMENSION, True))
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+SUBCLASS_OF = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 
 WORDS = ("axe", "axes", "battle", "sword", "short", "shortsword", "king", "kings", "café", "東京都",
          "меч", "the", "node-js", "running")  # fmt: skip
@@ -75,11 +76,19 @@ passages = st.builds(
     predicate=choice("urn:p1", "urn:p2"),
     graph=choice("urn:g1"),
 )
-quads = st.builds(
-    Quad,
-    subject=st.sampled_from(["urn:s1", "urn:s2"]),
-    predicate=st.just(RDF_TYPE),
-    object=st.sampled_from(["urn:t1", "urn:t2"]),
+quads = st.one_of(
+    st.builds(
+        Quad,
+        subject=st.sampled_from(["urn:s1", "urn:s2"]),
+        predicate=st.just(RDF_TYPE),
+        object=st.sampled_from(["urn:t1", "urn:t2", "urn:t3"]),
+    ),
+    st.builds(  # chains and circles of classes
+        Quad,
+        subject=st.sampled_from(["urn:t1", "urn:t2", "urn:t3"]),
+        predicate=st.just(SUBCLASS_OF),
+        object=st.sampled_from(["urn:t1", "urn:t2", "urn:t3"]),
+    ),
 )
 
 
@@ -87,7 +96,7 @@ quads = st.builds(
 def drafts(draw: st.DrawFn) -> Draft:
     document = draw(documents)
     pieces = tuple(draw(st.lists(passages, max_size=3)))
-    statements = tuple(draw(st.lists(quads, max_size=2)))
+    statements = tuple(draw(st.lists(quads, max_size=3)))
     return with_hashes(Draft(document, pieces, ("",) * len(pieces), "text", "p/1", statements))
 
 
@@ -150,6 +159,7 @@ def _filters(exclude: st.SearchStrategy[tuple[Filter, ...]]) -> st.SearchStrateg
         subjects=some("urn:s1"),
         predicates=some("urn:p1"),
         rdf_types=some("urn:t1", "urn:t2"),
+        subclasses=st.booleans(),
         graphs=some("urn:g1"),
         exclude=exclude,
     )
@@ -159,7 +169,7 @@ def _filters(exclude: st.SearchStrategy[tuple[Filter, ...]]) -> st.SearchStrateg
 _one_condition = _filters(st.just(())).flatmap(
     lambda full: st.sampled_from(
         [name for name in Filter.__dataclass_fields__ if name not in ("exclude", "as_of")]
-    ).map(lambda name: Filter(**{name: getattr(full, name)}))
+    ).map(lambda name: Filter(**{name: getattr(full, name), "subclasses": full.subclasses}))
 )
 filters = st.one_of(
     st.just(Filter()),

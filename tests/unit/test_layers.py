@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "trivium"
 LAYERS = [
     {"version"},
     {"errors"},
-    {"types", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
+    {"types", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
     {"stages"},
     {"protocols", "config"},
     {"settings"},
@@ -22,6 +22,7 @@ LAYERS = [
         "index",
         "embed",
         "fuse",
+        "graph",
         "ingest",
         "retrieve",
         "store",
@@ -46,9 +47,11 @@ LAYERS = [
 ]
 WITHIN_LAYER = {
     "text": {"stemmer"},
+    "factual": {"types"},
     "store": {"index"},
     "rerank": {"confidence"},
     "answering": {"context"},
+    "ingest": {"graph"},
 }
 NO_DATABASE = (
     "fuse.py",

@@ -1,4 +1,4 @@
-"""`trivium import` and `trivium export`: `.omnidata` bundles in and out."""
+"""`trivium import` and `trivium export`: `.omnidata` bundles and files of facts, in and out."""
 
 from __future__ import annotations
 
@@ -11,22 +11,54 @@ import typer
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
 from trivium.errors import InvalidValue
 
+FACTS = (".ttl", ".nt", ".nq", ".trig", ".jsonld", ".rdf", ".owl")
+
 if TYPE_CHECKING:
     from trivium.store.omnidata import ExportReport, ImportReport
 
 
-def import_bundle(
-    bundle: Annotated[str, typer.Argument(help="The bundle, NAME.omnidata.")],
+def import_any(
+    paths: Annotated[
+        list[str], typer.Argument(help="A bundle, NAME.omnidata, or files of facts: NAME.ttl …")
+    ],
     library: LibraryOption = None,
     profile: Annotated[
         str | None,
-        typer.Option(help="The profile of a new library; omnidata.", show_default=False),
+        typer.Option(
+            help="The profile of a new library; omnidata, or worlds for facts.", show_default=False
+        ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(help="The model of a new library; the bundle's.", show_default=False),
     ] = None,
+    scope: Annotated[str | None, typer.Option(help="Who may see the facts: all, dm-only …")] = None,
+    base: Annotated[
+        str | None, typer.Option(help="What relative IRIs begin with.", show_default=False)
+    ] = None,
+    reprocess: Annotated[
+        bool, typer.Option("--reprocess", help="Read facts again even if nothing changed.")
+    ] = False,
+    embed: Annotated[
+        bool, typer.Option("--embed/--no-embed", help="Embed facts at once, or later.")
+    ] = True,
     json: JsonOption = False,
+) -> None:
+    """Take a bundle or files of facts (RDF) into a library; makes it if there is none yet."""
+    if any(Path(path).suffix.lower() in FACTS for path in paths):
+        from trivium.cli.facts import import_facts
+
+        import_facts(paths, library, profile, model, scope, base, reprocess, embed, json)
+    elif len(paths) > 1:
+        raise InvalidValue("bundles are taken in one at a time; name one of them")
+    elif scope or base or reprocess:
+        raise InvalidValue("--scope, --base and --reprocess are for files of facts")
+    else:
+        import_bundle(paths[0], library, profile, model, json)
+
+
+def import_bundle(
+    bundle: str, library: str | None, profile: str | None, model: str | None, json: bool
 ) -> None:
     """Take an .omnidata bundle into a library; makes the library if there is none yet."""
     from trivium import opening as libraries
@@ -54,24 +86,46 @@ def import_bundle(
     _show_import(report, folder)
 
 
-def export_bundle(
-    to: Annotated[str, typer.Option("--to", help="The bundle to write, NAME.omnidata.")],
+def export_any(
+    to: Annotated[
+        str, typer.Option("--to", help="NAME.omnidata, or NAME.ttl, .nq, .trig … for facts alone.")
+    ],
     library: LibraryOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a bundle that is there already.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there already.")] = False,
     scope: Annotated[Many, many("--scope", help="Only this scope.")] = None,
     source: Annotated[Many, many("--source", help="#7, a file name, a path glob.")] = None,
     category: Annotated[Many, many("--category", help="Only this category.")] = None,
     kind: Annotated[Many, many("--kind", help="note, entry, memory …")] = None,
     tag: Annotated[Many, many("--tag", help="Only with this tag.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only facts about this IRI.")] = None,
+    predicate: Annotated[str | None, typer.Option(help="Only facts with this IRI.")] = None,
+    graph: Annotated[str | None, typer.Option(help="Only facts of this graph.")] = None,
     json: JsonOption = False,
+) -> None:
+    """Write a bundle with the active version of every document, or the facts as RDF."""
+    flags = FilterFlags(scope=scope, source=source, category=category, kind=kind, tag=tag)
+    if Path(to).suffix.lower() in FACTS:
+        if source or category or kind or tag:
+            raise InvalidValue(
+                "facts are exported by --scope, --subject, --predicate and --graph; the other "
+                "filters are for bundles"
+            )
+        from trivium.cli.facts import export_facts
+
+        export_facts(to, library, force, scope, subject, predicate, graph, json)
+    elif subject or predicate or graph:
+        raise InvalidValue("--subject, --predicate and --graph are for facts; --to NAME.ttl")
+    else:
+        export_bundle(to, library, force, flags, json)
+
+
+def export_bundle(
+    to: str, library: str | None, force: bool, flags: FilterFlags, json: bool
 ) -> None:
     """Write an .omnidata bundle: the active version of every document, with its vectors."""
     from trivium import opening as libraries
     from trivium.cli.progress import progress_bar
 
-    flags = FilterFlags(scope=scope, source=source, category=category, kind=kind, tag=tag)
     with libraries.open(locate(library)) as opened, progress_bar() as progress:
         report = opened.export_bundle(to, filter=flags.filter(), force=force, progress=progress)
     if json:

@@ -67,23 +67,6 @@ def list_documents(
     show_documents(documents)
 
 
-def remove(
-    names: Annotated[list[str], typer.Argument(help="Ids, #numbers or uris.")],
-    library: LibraryOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Remove documents with all their versions."""
-    from trivium import opening as libraries
-    from trivium.cli.reports import show_done
-
-    with libraries.open(locate(library)) as opened:
-        count = opened.remove(*names)
-    show_done(
-        f"removed {count} document{'s' if count != 1 else ''}",
-        {"removed": count} if json else None,
-    )
-
-
 def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Show what the library holds and what waits."""
     from trivium import opening as libraries

@@ -82,6 +82,7 @@ class FilterFlags:
     created_until: str | None = None
     valid_at: str | None = None
     include_expired: bool = False
+    subclasses: bool = False
 
     def filter(self) -> Filter:
         """The filter they stand for."""
@@ -95,6 +96,7 @@ class FilterFlags:
             created_until=parse_time(self.created_until) if self.created_until else None,
             valid_at=parse_time(self.valid_at) if self.valid_at else None,
             include_expired=self.include_expired,
+            subclasses=self.subclasses,
             exclude=tuple(_exclusion(text) for text in self.exclude or ()),
         )
 

@@ -37,6 +37,9 @@ def search(
     subject: Annotated[Many, many("--subject", help="Only facts about this IRI.")] = None,
     predicate: Annotated[Many, many("--predicate", help="Only facts with this IRI.")] = None,
     rdf_type: Annotated[Many, many("--rdf-type", help="Only subjects of this type.")] = None,
+    subclasses: Annotated[
+        bool, typer.Option("--subclasses", help="A --rdf-type stands for its subclasses too.")
+    ] = False,
     graph: Annotated[Many, many("--graph", help="Only facts of this graph.")] = None,
     prefer_tag: Annotated[Many, many("--prefer-tag", help="Rank this tag higher.")] = None,
     prefer_domain: Annotated[str | None, typer.Option(help="Rank this domain higher.")] = None,
@@ -83,6 +86,7 @@ def search(
     flags = FilterFlags(
         scope, source, category, kind, type, domain, severity, tag, meta, subject, predicate,
         rdf_type, graph, exclude, created_from, created_until, valid_at, include_expired,
+        subclasses,
     )  # fmt: skip
     with one_or_all(library, tiers, tier) as opened:
         then = opened.moment(as_of) if as_of else None

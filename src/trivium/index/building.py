@@ -31,6 +31,8 @@ class Row:
     subject: str | None = None
     predicate: str | None = None
     graph: str | None = None
+    embedded: bool = True
+    """Whether it is meant to have a vector."""
 
     @property
     def id(self) -> str:
@@ -65,6 +67,7 @@ def build(rows: Sequence[Row]) -> Segment:
         "row.version": np.array([row.version for row in rows], np.int32),
         "row.ordinal": np.array([row.ordinal for row in rows], np.int32),
         "row.hash": np.array([row.hash for row in rows], np.uint64),
+        "row.embedded": np.array([row.embedded for row in rows], bool),
         "row.subject": iris.encode([row.subject for row in rows]),
         "row.predicate": iris.encode([row.predicate for row in rows]),
         "row.graph": iris.encode([row.graph for row in rows]),
@@ -95,7 +98,7 @@ def merge(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> Se
         kept_documents.append((segment.documents, used.astype(np.int64)))
         columns["row.document"].append(local.astype(np.int32) + np.int32(document_base))
         document_base += len(used)
-        for name in ("row.number", "row.version", "row.ordinal", "row.hash"):
+        for name in ("row.number", "row.version", "row.ordinal", "row.hash", "row.embedded"):
             columns[name].append(segment.arrays[name][rows])
         for name in ("row.subject", "row.predicate", "row.graph"):
             columns[name].append(iri_codes[segment.arrays[name][rows]])
@@ -122,6 +125,7 @@ _ROW_COLUMNS = (
     "row.version",
     "row.ordinal",
     "row.hash",
+    "row.embedded",
     "row.subject",
     "row.predicate",
     "row.graph",

@@ -23,7 +23,7 @@ from trivium.index.matrix import Block, merge_blocks
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
-FORMAT = 2
+FORMAT = 3
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
 GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
 

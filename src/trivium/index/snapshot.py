@@ -17,8 +17,8 @@ from trivium.protocols import Found, Frequencies
 from trivium.types import COLUMNS, Bm25, Filter, Grant, Unit, WordQuery
 from trivium.vectors import Floats32
 
-SubjectsOfTypes = Callable[[tuple[str, ...]], frozenset[str]]
-"""Resolves RDF types to the subjects that visibly have one of them."""
+SubjectsOfTypes = Callable[[tuple[str, ...], bool], frozenset[str]]
+"""Resolves RDF types (and their subclasses, if so asked) to the subjects that visibly have one."""
 
 Scored = tuple[str, float, str]
 """A chunk's id, its score, and the id of the unit it belongs to."""
@@ -145,7 +145,11 @@ class Seen:
             return self._named(numbers, cosines, unit)
 
         total = neighbours.considered
-        missing = sum(int(np.count_nonzero(mask)) for mask in allowed) - total
+        wanted = (
+            int(np.count_nonzero(mask & living.segment.arrays["row.embedded"]))
+            for living, mask in zip(self.snapshot.segments, allowed, strict=True)
+        )
+        missing = sum(wanted) - total
         chosen = first_units(best, total, depth)
         return Found(chosen, len(chosen) == total, total, 1.0, missing)
 
@@ -257,7 +261,7 @@ def _matching(segment: Segment, filter: Filter, subjects_of: SubjectsOfTypes) ->
         if wanted:
             mask &= _with_iri(segment, name, frozenset(wanted))
     if filter.rdf_types:
-        mask &= _with_iri(segment, "row.subject", subjects_of(filter.rdf_types))
+        mask &= _with_iri(segment, "row.subject", subjects_of(filter.rdf_types, filter.subclasses))
     for excluded in filter.exclude:
         if excluded.narrows():
             mask &= ~_matching(segment, excluded, subjects_of)

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from trivium.config import IndexSettings
-from trivium.errors import SourceError, TriviumError
+from trivium.errors import MissingExtra, SourceError, TriviumError
+from trivium.factual import GraphStore
+from trivium.graph.rdf import is_facts
+from trivium.ingest.about import about
 from trivium.ingest.archive import Archive
 from trivium.ingest.blocks import Extraction
 from trivium.ingest.chunk import ESTIMATE, Ruler
 from trivium.ingest.draft import (
+    Fill,
     Given,
     cut,
     of_entry,
@@ -42,8 +46,10 @@ BATCH = 64
 
 
 class IngestStore(Store, Protocol):
-    """A store that also remembers where documents came from."""
+    """A store that also keeps statements and remembers where documents came from."""
 
+    @property
+    def graph(self) -> GraphStore: ...
     def fingerprints(self, documents: Sequence[str]) -> dict[str, tuple[str, str]]: ...
     def sources(self) -> dict[str, str]: ...
     def add_source(self, name: str, root: str) -> bool: ...
@@ -95,6 +101,7 @@ class Adding:
     force: bool = False
     grant: Grant = OWNER
     archive: Archive | None = None
+    base: str | None = None  # what relative IRIs in files of facts begin with
     _reader: Reader = field(init=False)
     _likeness: Likeness = field(init=False)
     _words: FolderWords = field(default_factory=FolderWords)
@@ -185,7 +192,7 @@ class Adding:
         self.progress("read", self._seen, self._total)
         try:
             drafts = self._read(path, roots, asked_for)
-        except NotASource as error:
+        except (NotASource, MissingExtra) as error:
             if asked_for:
                 self._errors.append((str(path), str(error)))
             else:  # something else that happens to lie in the folder
@@ -205,6 +212,9 @@ class Adding:
         place = path.parent.resolve() / path.name
         uri = _uri(place, roots)
         fill = partial(self._words.fill, folder=place.parent, root=roots[uri.partition(":")[0]])
+        if is_facts(path):
+            self._facts(path, uri, fill)
+            return []
         if path.suffix.lower() == ".json":
             refuse_large(path.stat().st_size)
             return [
@@ -223,7 +233,19 @@ class Adding:
         draft = of_extraction(
             extraction, path, uri, data, self.given, self.settings, self.ruler, fill
         )
+        draft, problem = about(draft, self.store.graph)
+        self._notes += [(str(path), problem)] if problem else []
         return [Waiting(draft, str(path), mirrored=not asked_for)]
+
+    def _facts(self, path: Path, uri: str, fill: Fill) -> None:
+        """A file of facts may be larger than memory: it goes into the store by itself."""
+        from trivium.ingest.facts import FactFiles
+
+        self._flush()
+        files = FactFiles(self.store, self.settings, self.given, self.now, self.reprocess)
+        id, outcome = files(path, uri, fill, self.base, self.progress)
+        lists = {"added": self._added, "updated": self._updated, "unchanged": self._unchanged}
+        lists[outcome].append(id)
 
     def _name_source(self, folder: Path) -> None:
         """Make the folder a source, unless it lies in one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -105,22 +105,48 @@ def whole(document: Document, text: str, settings: IndexSettings) -> Draft:
     return with_hashes(Draft(document, passages, ("",), text, "whole/1"), settings)
 
 
+def of_stored(document: Document, chunks: Sequence[Chunk], settings: IndexSettings) -> Draft:
+    """What an `amend` needs of a stored document: its embedding inputs as they are today."""
+    passages = tuple(
+        Passage(chunk.text, chunk.heading, subject=chunk.subject, predicate=chunk.predicate)
+        for chunk in chunks
+    )
+    return with_hashes(Draft(document, passages, ("",) * len(passages)), settings)
+
+
 def with_hashes(draft: Draft, settings: IndexSettings) -> Draft:
     """The draft with the hash of each passage's embedding input."""
-    hashes = [
-        embedding_hash(embedding_input(settings.template, draft.document, passage))
-        if passage.text.strip()
-        else ""  # a title alone has no meaning worth a vector
-        for passage in draft.passages
-    ]
+    hashes = [hash_of(draft.document, passage, settings) for passage in draft.passages]
     return replace(draft, embedding_hashes=tuple(hashes))
 
 
+FEWEST_WORDS = 4
+"""Shorter literals ("2d6", "BOTH ENDS") say nothing that their words do not say; labels are names,
+and names are looked for by meaning too.
+"""
+
+
+def hash_of(document: Document, passage: Passage, settings: IndexSettings) -> str:
+    """The key of a passage's vector; "" where there is nothing worth one."""
+    if not passage.text.strip():
+        return ""  # a title alone has no meaning worth a vector
+    short = len(passage.text.split()) < FEWEST_WORDS
+    if passage.predicate and short and passage.predicate not in settings.labels:
+        return ""
+    return embedding_hash(embedding_input(settings.template, document, passage))
+
+
 def embedding_input(template: str, document: Document, passage: Passage | Chunk) -> str:
-    """The exact text that is embedded: the library's template without its empty lines."""
+    """The exact text that is embedded: the library's template without its empty lines.
+
+    The title of a fact is what its subject is called.
+    """
+    title, heading = document.title, passage.heading
+    if passage.predicate and heading:
+        title, heading = heading[0], heading[1:]
     filled = template.format(
-        title=document.title,
-        heading=" › ".join(passage.heading),
+        title=title,
+        heading=" › ".join(heading),
         text=passage.text,
         context=document.context,
         tags=", ".join(document.tags),

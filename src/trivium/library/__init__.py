@@ -2,6 +2,7 @@
 
 from trivium.library.base import NO_MODEL
 from trivium.library.consulting import Consulting
+from trivium.library.facts import Knowing
 from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.remembering import Remembering
@@ -11,5 +12,5 @@ from trivium.library.versioning import Versioning
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Remembering, Consulting, Searching, Judging, Versioning, Keeping):
+class Library(Knowing, Remembering, Consulting, Searching, Judging, Versioning, Keeping):
     """An open library. Use it as a context manager, or call `close`."""

@@ -12,6 +12,7 @@ from trivium.embed import EMBEDDERS
 from trivium.embed import embedder as model_named
 from trivium.embed.once import AskedOnce
 from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownSetting
+from trivium.factual import FactReader
 from trivium.protocols import Embedder, Model, Reranker
 from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Grant
@@ -41,6 +42,7 @@ class Opened:
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
         self._place = folder
         self._store = SqliteStore(folder, refusal=refusal)
+        self._store.graph.reader = self._reading
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}
         self._pool: Executor | None = None
@@ -106,6 +108,11 @@ class Opened:
             return self._model()
         except (UnknownModel, InvalidValue, UnknownSetting):
             return None
+
+    def _reading(self) -> FactReader:
+        from trivium.ingest.facts import Reading  # not part of searching
+
+        return Reading(self.settings)
 
     def share_model(self, others: dict[str, AskedOnce]) -> None:
         """Use the model that other libraries use already, so that it is loaded and asked once."""

@@ -102,6 +102,7 @@ class Filling(Archiving):
         reprocess: bool = False,
         progress: Progress = silent,
         extractor: str = "local",
+        base: str | None = None,
     ) -> Adding:
         from trivium.ingest.add import Adding
         from trivium.ingest.draft import Given
@@ -117,6 +118,7 @@ class Filling(Archiving):
             extractor,
             self._ruler(),
             archive=self._archive() if self.settings.keep_sources else None,
+            base=base,
         )
 
     def _ruler(self) -> Ruler:

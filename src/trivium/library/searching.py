@@ -7,6 +7,7 @@ from datetime import datetime
 
 from trivium.config import Profile, load_profile
 from trivium.freshness import freshness
+from trivium.graph.names import expand_filter, is_structural
 from trivium.library.asking import Asking
 from trivium.library.base import Opened
 from trivium.pipeline import Search, require_legs
@@ -31,6 +32,9 @@ class Searching(Opened, Asking):
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
         profile, reader = self._reader(profile, reranker)
+        if is_structural(request.filter):
+            named = expand_filter(request.filter, self._store.graph.prefixes(grant))
+            request = replace(request, filter=named)
         with self._store.view(grant, request.filter.as_of) as view:
             moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
             search = Search(view, profile, model, self._threads, moment, grant, shift, reader)

@@ -254,4 +254,5 @@ def _passage(chunk: Chunk) -> Passage:
         chunk.subject,
         chunk.predicate,
         chunk.graph,
+        chunk.ordinal if chunk.predicate else None,
     )

@@ -182,7 +182,7 @@ class Section:
         extras = [self._chunk.extras(piece) for piece in pieces]
         if any(extras):
             document = replace(document, metadata={**document.metadata, "chunks": extras})
-        placed = [self._passage(piece) for piece in pieces]
+        placed = _numbered([self._passage(piece) for piece in pieces])
         if not document.source_hash:
             document = replace(document, source_hash=source_hash([p.text for p, _ in placed]))
         text = self._resource.text(row, "text") if row is not None else None
@@ -219,6 +219,7 @@ class Section:
             subject=chunk.text(row, "subject"),
             predicate=chunk.text(row, "predicate"),
             graph=chunk.text(row, "graph"),
+            ordinal=chunk.number(row, "index") if chunk.text(row, "predicate") else None,
         )
         return passage, start is not None and end is not None
 
@@ -257,6 +258,15 @@ class Section:
         query = f"SELECT _rowid_, * FROM {table} WHERE _rowid_ IN (SELECT value FROM json_each(?))"
         rows = self.database.execute(query, (json.dumps(numbers),))
         return {row[0]: row[1:] for row in rows}
+
+
+def _numbered(placed: list[tuple[Passage, bool]]) -> list[tuple[Passage, bool]]:
+    """The passages with the numbers that facts have of their own, if those can be true."""
+    own = [passage.ordinal for passage, _ in placed if passage.ordinal is not None]
+    usable = len(own) == len(placed) == len(set(own)) and all(0 <= n < 10**9 for n in own)
+    if usable or not own:
+        return placed
+    return [(replace(passage, ordinal=None), known) for passage, known in placed]
 
 
 def _laid_out(

@@ -16,6 +16,9 @@ from trivium.types import (
     Unit,
 )
 
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+SUBCLASS_OF = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
+
 
 def text_of(record: Record, column: str) -> str:
     """What a searchable column of a chunk says."""
@@ -55,7 +58,20 @@ def unit_of(record: Record, unit: Unit) -> str:
     return record.document.id
 
 
-def matches(filter: Filter, record: Record, types: set[tuple[str, str]]) -> bool:
+Types = set[tuple[str, str, str]]
+"""The visible statements that say what type a subject has, or which class is below another."""
+
+
+def has_type(subject: str | None, wanted: str, types: Types, subclasses: bool) -> bool:
+    classes = {wanted}
+    while subclasses and (below := {s for s, p, o in types if p == SUBCLASS_OF and o in classes}):
+        if below <= classes:
+            break
+        classes |= below
+    return any((subject, RDF_TYPE, one) in types for one in classes)
+
+
+def matches(filter: Filter, record: Record, types: Types) -> bool:
     """What a filter means: OR within a dimension, AND across, and none of the exclusions."""
     document, chunk = record.document, record.chunk
     return (
@@ -77,7 +93,10 @@ def matches(filter: Filter, record: Record, types: set[tuple[str, str]]) -> bool
         and (not filter.source or source_matcher(filter.source)(document.number, document.uri))
         and (
             not filter.rdf_types
-            or any((chunk.subject, wanted) in types for wanted in filter.rdf_types)
+            or any(
+                has_type(chunk.subject, wanted, types, filter.subclasses)
+                for wanted in filter.rdf_types
+            )
         )
         and _metadata_matches(filter, document)
         and _created_matches(filter, document)

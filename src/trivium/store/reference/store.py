@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import InvalidValue, ModelMismatch, UnknownDocument, UnknownModel
 from trivium.protocols import Model
+from trivium.store.reference.matching import RDF_TYPE, SUBCLASS_OF
 from trivium.store.reference.view import ReferenceView
 from trivium.types import (
     VERDICTS,
@@ -32,8 +33,6 @@ from trivium.types import (
 )
 from trivium.vectors import Floats32
 from trivium.vectors import unit as to_unit
-
-RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
 @dataclass
@@ -267,11 +266,11 @@ class ReferenceStore:
         model = next((m.fingerprint for m in self._models.values() if m.active), "")
         records = [r for r in self._active(as_of) if self._may_see(grant, r.document)]
         types = {
-            (quad.subject, quad.object)
+            (quad.subject, quad.predicate, quad.object)
             for moment in self._moments(as_of)
             if self._may_see(grant, moment.document)
             for quad in self._shelves[moment.document.id].readings[moment.document.version].quads
-            if quad.predicate == RDF_TYPE
+            if quad.predicate in (RDF_TYPE, SUBCLASS_OF)
         }
         vectors = {
             record.chunk.id: self._vectors[record.chunk.embedding_hash, model]
@@ -335,8 +334,9 @@ class ReferenceStore:
         return None
 
 
-def _chunk(document: Document, version: int, ordinal: int, draft: Draft) -> Chunk:
-    passage = draft.passages[ordinal]
+def _chunk(document: Document, version: int, nth: int, draft: Draft) -> Chunk:
+    passage = draft.passages[nth]
+    ordinal = nth if passage.ordinal is None else passage.ordinal
     return Chunk(
         chunk_id(document.id, version, ordinal),
         document.id,
@@ -350,5 +350,5 @@ def _chunk(document: Document, version: int, ordinal: int, draft: Draft) -> Chun
         passage.subject,
         passage.predicate,
         passage.graph,
-        draft.embedding_hashes[ordinal],
+        draft.embedding_hashes[nth],
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trivium.errors import ModelMismatch
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.stemmer import stem
-from trivium.store.reference.matching import count, matches, terms_of, text_of, unit_of
+from trivium.store.reference.matching import Types, count, matches, terms_of, text_of, unit_of
 from trivium.text import content_hash, similarity, trigrams, words
 from trivium.types import COLUMNS, Bm25, Clause, Document, Filter, Phrase, Record, Unit, WordQuery
 from trivium.vectors import Floats32, cosines
@@ -27,7 +27,7 @@ class ReferenceView:
     model: str
     visible: list[Record]
     vectors: dict[str, Floats32]
-    types: set[tuple[str, str]]
+    types: Types
     find: Callable[[str], Record | None]
     warnings: tuple[str, ...] = ()
 
@@ -128,7 +128,8 @@ class ReferenceView:
                         f"{len(row)}; search with the model it was made with"
                     )
                 scored.append((record.chunk.id, float(cosines(row[None, :], query)[0])))
-        missing = len(self._allowed(filter)) - len(scored)
+        wanted = [r for r in self._allowed(filter) if r.chunk.embedding_hash]
+        missing = len(wanted) - len(scored)
         chosen = self._first_units(scored, depth, unit)
         return Found(chosen, len(chosen) == len(scored), len(scored), 1.0, missing)
 

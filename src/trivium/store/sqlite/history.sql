@@ -50,20 +50,36 @@ JOIN documents d ON d.number = c.document
 ORDER BY c.number;
 
 -- name: subjects_of_types_as_of
-WITH past AS (
+WITH RECURSIVE past AS (
   SELECT max(a.rowid) AS latest
   FROM activations a JOIN documents d ON d.number = a.document
   WHERE a.at <= :at AND (d.id <> :document OR a.version = :version)
   GROUP BY a.document
+),
+then_said AS MATERIALIZED (
+  SELECT q.subject, q.predicate, q.object
+  FROM past t
+  JOIN activations a ON a.rowid = t.latest
+  JOIN quads q ON q.document = a.document AND q.version = a.version
+  JOIN documents d ON d.number = q.document
+  WHERE q.predicate IN ('http://www.w3.org/1999/02/22-rdf-syntax-ns#type',
+                        'http://www.w3.org/2000/01/rdf-schema#subClassOf')
+    AND (:scopes IS NULL OR (
+      d.scope IN (SELECT value FROM json_each(:scopes))
+      AND coalesce(json_extract(a.fields, '$.scope'), d.scope)
+          IN (SELECT value FROM json_each(:scopes))))
+),
+wanted (type) AS (
+  SELECT value FROM json_each(:types)
+  UNION
+  SELECT s.subject FROM wanted w
+  JOIN then_said s ON s.predicate = 'http://www.w3.org/2000/01/rdf-schema#subClassOf'
+                  AND s.object = w.type
+  WHERE :subclasses
 )
-SELECT DISTINCT q.subject, d.scope,
-       coalesce(json_extract(a.fields, '$.scope'), d.scope) AS scope_then
-FROM past t
-JOIN activations a ON a.rowid = t.latest
-JOIN quads q ON q.document = a.document AND q.version = a.version
-JOIN documents d ON d.number = q.document
-WHERE q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-  AND q.object IN (SELECT value FROM json_each(:types));
+SELECT DISTINCT s.subject FROM wanted w
+JOIN then_said s ON s.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+                AND s.object = w.type;
 
 -- name: version_exists
 SELECT 1 FROM versions WHERE document = ? AND version = ?;

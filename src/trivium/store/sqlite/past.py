@@ -14,6 +14,7 @@ from trivium.index.building import Row, build
 from trivium.index.matrix import Block
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 from trivium.store.sqlite.connection import HISTORY, statements
+from trivium.store.sqlite.graph import scopes_of
 from trivium.store.sqlite.rows import document_of_row, index_row
 from trivium.types import Document, Grant
 from trivium.vectors import unpack
@@ -65,16 +66,16 @@ class Past:
         return cls(values, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
 
     def subjects_of_types(
-        self, connection: sqlite3.Connection, types: tuple[str, ...]
+        self, connection: sqlite3.Connection, types: tuple[str, ...], subclasses: bool
     ) -> frozenset[str]:
         """What visibly had one of these RDF types then."""
-        values = self.moment | {"types": json.dumps(list(types))}
+        values = self.moment | {
+            "types": json.dumps(list(types)),
+            "subclasses": subclasses,
+            "scopes": scopes_of(self.grant),
+        }
         rows = connection.execute(statements(HISTORY)["subjects_of_types_as_of"], values)
-        return frozenset(
-            row["subject"]
-            for row in rows
-            if self.grant.allows(row["scope"]) and self.grant.allows(row["scope_then"])
-        )
+        return frozenset(row["subject"] for row in rows)
 
 
 def _document(row: sqlite3.Row) -> Document:

@@ -59,6 +59,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 -- name: set_embedding_hash
 UPDATE chunks SET embedding_hash = ? WHERE document = ? AND version = ? AND ordinal = ?;
 
+-- name: ordinals_of_version
+SELECT ordinal FROM chunks WHERE document = ? AND version = ? ORDER BY ordinal;
+
 -- name: unindex_words
 DELETE FROM words
 WHERE rowid IN (SELECT number FROM chunks WHERE document = ? AND version = ?);
@@ -92,7 +95,7 @@ ORDER BY c.number;
 
 -- name: rows_to_index
 SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
-       c.subject, c.predicate, c.graph, d.*
+       c.subject, c.predicate, c.graph, c.embedding_hash, d.*
 FROM json_each(:chunks) j
 JOIN chunks c ON c.number = j.value
 JOIN documents d ON d.number = c.document AND d.version = c.version
@@ -150,10 +153,22 @@ JOIN versions v ON v.document = d.number AND v.version = d.version;
 SELECT DISTINCT scope FROM documents;
 
 -- name: subjects_of_types
-SELECT DISTINCT q.subject, d.scope
-FROM quads q JOIN documents d ON d.number = q.document AND d.version = q.version
-WHERE q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-  AND q.object IN (SELECT value FROM json_each(?));
+WITH RECURSIVE wanted (type) AS (
+  SELECT value FROM json_each(:types)
+  UNION
+  SELECT q.subject
+  FROM wanted w
+  JOIN quads q ON q.predicate = 'http://www.w3.org/2000/01/rdf-schema#subClassOf'
+              AND q.object = w.type
+  JOIN documents d ON d.number = q.document AND d.version = q.version
+  WHERE :subclasses AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+)
+SELECT DISTINCT q.subject
+FROM wanted w
+JOIN quads q ON q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+            AND q.object = w.type
+JOIN documents d ON d.number = q.document AND d.version = q.version
+WHERE :scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes));
 
 -- name: quads_of_document
 SELECT q.subject, q.predicate, q.object, q.datatype, q.language, q.graph

@@ -137,6 +137,7 @@ def index_row(row: sqlite3.Row, document: Document) -> Row:
         subject=row["subject"],
         predicate=row["predicate"],
         graph=row["graph"],
+        embedded=row["embedding_hash"] != "",
     )
 
 

@@ -31,6 +31,7 @@ from trivium.store.sqlite.connection import (
 )
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.feedback import SqliteFeedback
+from trivium.store.sqlite.graph import SqliteGraph
 from trivium.store.sqlite.history import SqliteHistory
 from trivium.store.sqlite.inspect import check, status
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
@@ -84,6 +85,10 @@ class SqliteStore:
         self.catalogue = SqliteCatalogue(self._connections)
         self.history = SqliteHistory(self._connections)
         self._wrote = False
+        self.graph = SqliteGraph(self._connections, self._note_write)
+
+    def _note_write(self) -> None:
+        self._wrote = True
 
     def _library_id(self) -> str:
         with in_our_words(self._connections.path):
@@ -115,7 +120,9 @@ class SqliteStore:
         with self._connections.write() as connection:
             generation = new_generation(connection, now)
             for draft in drafts:
-                amend_draft(connection, draft, generation, now)
+                number, _ = number_and_version(connection, draft.document.id)
+                with self.graph.following(connection, [number]):
+                    amend_draft(connection, draft, generation, now)
         self._wrote = True
 
     def remove(self, documents: Sequence[str]) -> int:
@@ -126,15 +133,18 @@ class SqliteStore:
             ]
             if found:
                 generation = new_generation(connection, None)
-                for number, version in found:
-                    unindex_words(connection, number, version, generation)
-                    connection.execute(statements()["delete_document"], (number,))
+                with self.graph.following(connection, [n for n, _ in found]):
+                    for number, version in found:
+                        unindex_words(connection, number, version, generation)
+                        connection.execute(statements()["delete_document"], (number,))
         self._wrote = True
         return len(found)
 
     def activate(self, document: str, version: int, now: datetime) -> None:
         with self._connections.write() as connection:
-            activate_version(connection, document, version, now)
+            number, _ = number_and_version(connection, document)
+            with self.graph.following(connection, [number]):
+                activate_version(connection, document, version, now)
         self._wrote = True
 
     def use_model(self, model: Model) -> None:

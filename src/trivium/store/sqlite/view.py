@@ -23,6 +23,7 @@ from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
 from trivium.store.sqlite.derived import DerivedIndex, Overtaken
+from trivium.store.sqlite.graph import scopes_of
 from trivium.store.sqlite.past import Past
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.types import (
@@ -196,13 +197,16 @@ class SqliteView:
                 self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
             return self._masks[filter]
 
-    def _subjects_of_types(self, types: tuple[str, ...]) -> frozenset[str]:
+    def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]:
         if self._past:
-            return self._past.subjects_of_types(self._connection, types)
-        rows = self._connection.execute(
-            statements()["subjects_of_types"], (json.dumps(list(types)),)
-        )
-        return frozenset(row["subject"] for row in rows if self._grant.allows(row["scope"]))
+            return self._past.subjects_of_types(self._connection, types, subclasses)
+        values = {
+            "types": json.dumps(list(types)),
+            "subclasses": subclasses,
+            "scopes": scopes_of(self._grant),
+        }
+        rows = self._connection.execute(statements()["subjects_of_types"], values)
+        return frozenset(row["subject"] for row in rows)
 
     def _current(self) -> Snapshot:
         """The snapshot of what this transaction sees; of a newer one if it has just begun.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -53,8 +53,10 @@ def put_draft(
     connection.executemany(
         statements()["insert_chunk"],
         [
-            chunk_values(number, version, ordinal, passage, hash)
-            for ordinal, (passage, hash) in enumerate(
+            chunk_values(
+                number, version, nth if passage.ordinal is None else passage.ordinal, passage, hash
+            )
+            for nth, (passage, hash) in enumerate(
                 zip(draft.passages, draft.embedding_hashes, strict=True)
             )
         ],
@@ -83,10 +85,7 @@ def amend_draft(
     if old != list(draft.embedding_hashes):
         keeping = {"document": number, "version": version}
         connection.execute(statements(HISTORY)["keep_hashes"], keeping)
-        connection.executemany(
-            statements()["set_embedding_hash"],
-            [(hash, *place, ordinal) for ordinal, hash in enumerate(draft.embedding_hashes)],
-        )
+        set_hashes(connection, number, version, draft.embedding_hashes)
     note_activation(connection, number, version, now)
     index_words(connection, draft.document, number, version, generation)
 
@@ -141,6 +140,15 @@ def index_words(
     )
     connection.execute(statements()["wait_for_vectors"], (number, version))
     _note(connection, number, version, generation)
+
+
+def set_hashes(
+    connection: sqlite3.Connection, number: int, version: int, hashes: Sequence[str]
+) -> None:
+    """New embedding hashes for the chunks of a version, in the order of their ordinals."""
+    found = connection.execute(statements()["ordinals_of_version"], (number, version)).fetchall()
+    rows = [(hash, number, version, row[0]) for hash, row in zip(hashes, found, strict=True)]
+    connection.executemany(statements()["set_embedding_hash"], rows)
 
 
 def unindex_words(

@@ -1,0 +1,69 @@
+"""What only facts need: how they are read, where they are kept, and what is a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from trivium.types import Document, Grant, Passage, Pattern, Quad, Statement
+
+LABELS = (  # what says how a subject is called, the best first
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    "https://schema.org/name",
+    "http://schema.org/name",
+)
+
+
+class FactReader(Protocol):
+    """How statements become passages, and which of a subject's labels it is called by."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The properties that are labels."""
+
+    @property
+    def pipeline(self) -> str: ...
+    def label(self, found: Sequence[Quad]) -> str:
+        """The one to use among a resource's label statements."""
+
+    def passage(self, quad: Quad, labels: Mapping[str, str]) -> Passage: ...
+    def hash(self, document: Document, passage: Passage) -> str: ...
+
+
+class FactSource(Protocol):
+    """Statements read once, from front to back; the prefixes are known when all are read."""
+
+    @property
+    def prefixes(self) -> Mapping[str, str]: ...
+    def __iter__(self) -> Iterator[Quad]: ...
+
+
+class GraphStore(Protocol):
+    """The statements of a library. Every write is one transaction, in bounded memory."""
+
+    def put(
+        self, document: Document, source: FactSource, reader: FactReader, now: datetime
+    ) -> Document:
+        """Store a new version of a document of facts; if reading fails, nothing is stored."""
+
+    def strike(
+        self, quads: Iterable[Quad], reader: FactReader, now: datetime, verification: str = ""
+    ) -> list[str]:
+        """New versions, without these statements, of the documents that state them; their ids.
+
+        With a verification, imports leave the statements out from now on.
+        """
+
+    def statements(self, pattern: Pattern, grant: Grant) -> Iterator[Statement]:
+        """What is stated now and visible, in the order of its parts."""
+
+    def labels(self, resources: Sequence[str], reader: FactReader, grant: Grant) -> dict[str, str]:
+        """What resources are called, where something visible says so."""
+
+    def prefixes(self, grant: Grant) -> dict[str, str]:
+        """Prefixes as visible documents declare them; of two meanings the older document's."""
+
+    def stamp(self, grant: Grant) -> str:
+        """Changes when the statements visible through a grant change."""

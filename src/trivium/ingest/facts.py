@@ -1,0 +1,125 @@
+"""Files of facts → documents whose statements are streamed into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from trivium.config import IndexSettings
+from trivium.factual import GraphStore
+from trivium.graph.names import best_label
+from trivium.graph.passages import MEDIA_TYPES, hash_of_file, modified, passage_of
+from trivium.graph.rdf import Facts, engine
+from trivium.ingest.draft import (
+    Fill,
+    Given,
+    as_they_are,
+    document_id,
+    hash_of,
+    of_stored,
+    same_fields,
+    with_earlier_words,
+    with_fields,
+)
+from trivium.ingest.fields import Fields
+from trivium.protocols import Progress, Store, silent
+from trivium.text import content_hash
+from trivium.types import OWNER, Document, Draft, Passage, Quad
+
+Outcome: TypeAlias = Literal["added", "updated", "unchanged"]
+
+
+class FactStore(Store, Protocol):
+    """A store that keeps statements too."""
+
+    @property
+    def graph(self) -> GraphStore: ...
+    def fingerprints(self, documents: Sequence[str]) -> dict[str, tuple[str, str]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a library reads facts: what its settings call a label, and what they embed."""
+
+    settings: IndexSettings
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return self.settings.labels
+
+    @property
+    def pipeline(self) -> str:
+        return f"facts/1 {content_hash(repr(self.settings.labels))[:8]}"
+
+    def label(self, found: Sequence[Quad]) -> str:
+        return best_label(found, self.settings.labels)
+
+    def passage(self, quad: Quad, labels: Mapping[str, str]) -> Passage:
+        return passage_of(quad, labels)
+
+    def hash(self, document: Document, passage: Passage) -> str:
+        return hash_of(document, passage, self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class FactFiles:
+    """Takes in one file of facts after the other; each is stored whole or not at all."""
+
+    store: FactStore
+    settings: IndexSettings
+    given: Given
+    now: datetime
+    reprocess: bool = False
+    reading: Reading = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reading", Reading(self.settings))
+
+    def __call__(
+        self,
+        path: Path,
+        uri: str,
+        fill: Fill = as_they_are,
+        base: str | None = None,
+        progress: Progress = silent,
+    ) -> tuple[str, Outcome]:
+        """The document's id, and what became of it."""
+        engine()  # a missing package is said before anything is read
+        stored = self.store.find([uri], OWNER).get(uri)
+        if stored is not None and stored.uri != uri:
+            stored = None
+        id = stored.id if stored else document_id(uri)
+        document = self._document(path, uri, id, fill)
+        source = Facts(path, document.id, base, progress)
+        if stored is None:
+            self.store.graph.put(document, source, self.reading, self.now)
+            return document.id, "added"
+        document = with_earlier_words(Draft(document, (), ()), stored, self.settings).document
+        before = self.store.fingerprints([document.id])[document.id]
+        if self.reprocess or before != (document.source_hash, self.reading.pipeline):
+            self.store.graph.put(document, source, self.reading, self.now)
+            return document.id, "updated"
+        if same_fields(stored, document):
+            return document.id, "unchanged"
+        draft = of_stored(document, self.store.chunks(document.id), self.settings)
+        self.store.amend([draft], self.now)
+        return document.id, "updated"
+
+    def _document(self, path: Path, uri: str, id: str, fill: Fill) -> Document:
+        state = path.stat()
+        document = Document(
+            id=id,
+            uri=uri,
+            title=path.stem,
+            kind="facts",
+            key=uri.partition(":")[2].removesuffix(path.suffix),
+            media_type=MEDIA_TYPES[path.suffix.lower()],
+            source_hash=hash_of_file(path),
+            source_size=state.st_size,
+            source_mtime=state.st_mtime_ns,
+        )
+        given = replace(self.given, kind=None)
+        return with_fields(document, fill(Fields()), given, modified(path))

@@ -1,0 +1,128 @@
+"""Facts: statements in and out, what is stated around a subject, what is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import InvalidValue, LibraryExists, SourceError
+from trivium.library.filling import Filling
+from trivium.protocols import Progress, silent
+from trivium.types import OWNER, Grant, Pattern, Quad, Statement
+
+if TYPE_CHECKING:
+    from trivium.ingest.add import AddReport
+
+
+@dataclass(frozen=True, slots=True)
+class FactsReport:
+    """What an export of facts wrote; `flattened` statements lost the name of their graph."""
+
+    statements: int
+    flattened: int = 0
+
+
+class Knowing(Filling):
+    """What a library knows as statements."""
+
+    def import_facts(
+        self,
+        *paths: str | Path,
+        base: str | None = None,
+        scope: str | None = None,
+        category: str | None = None,
+        tags: Sequence[str] = (),
+        reprocess: bool = False,
+        embed: bool = True,
+        progress: Progress = silent,
+    ) -> AddReport:
+        """Take in files of RDF: Turtle, N-Triples, N-Quads, TriG, JSON-LD or RDF/XML.
+
+        Each file is a document and each import of other content a version of it. A file with a
+        mistake is named in the report, and nothing of it is stored.
+        """
+        from trivium.graph.rdf import FORMATS, is_facts
+
+        for name in paths:
+            if not is_facts(Path(name)):
+                known = ", ".join(FORMATS)
+                raise SourceError(f"{name} is no file of facts; their names end in {known}")
+        adding = self._adding(
+            scope, category, tags, reprocess=reprocess, progress=progress, base=base
+        )
+        for path in paths:
+            adding.path(Path(path))
+        return self._finish(adding, embed, progress)
+
+    def export_facts(
+        self,
+        path: str | Path,
+        pattern: Pattern = Pattern(),  # noqa: B008  # frozen
+        *,
+        force: bool = False,
+        grant: Grant = OWNER,
+    ) -> FactsReport:
+        """Write the statements that a pattern leaves; the path's ending names the format."""
+        from trivium.graph.rdf import write
+
+        target = Path(path)
+        if target.exists() and not force:
+            raise LibraryExists(f"{target} is there already; choose another name or --force")
+        with_graphs = target.suffix.lower() in (".nq", ".trig", ".jsonld")
+        flattened = 0
+
+        def quads() -> Iterator[Quad]:
+            nonlocal flattened
+            for statement in self.statements(pattern, grant=grant):
+                flattened += bool(statement.quad.graph) and not with_graphs
+                yield statement.quad
+
+        beside = target.with_name(f".{target.name}.part")
+        try:
+            with beside.open("wb") as file:
+                count = write(quads(), file, target.suffix, self.prefixes(grant=grant))
+            beside.replace(target)
+        except OSError as error:
+            raise InvalidValue(f"{target} cannot be written: {error.strerror}") from error
+        finally:
+            beside.unlink(missing_ok=True)
+        return FactsReport(count, flattened)
+
+    def statements(
+        self,
+        pattern: Pattern = Pattern(),  # noqa: B008  # frozen
+        *,
+        grant: Grant = OWNER,
+    ) -> Iterator[Statement]:
+        """What is stated and visible, with where it was read."""
+        pattern = self._expanded(pattern, grant)
+        return self._store.graph.statements(pattern, grant)
+
+    def remove_facts(self, pattern: Pattern) -> tuple[int, list[str]]:
+        """Take statements out: new versions of the documents that state them, without them.
+
+        How many statements went, and of which documents. A rollback brings them back.
+        """
+        if pattern == Pattern():
+            raise InvalidValue("name a subject, predicate, object, graph or source to remove")
+        quads = [statement.quad for statement in self.statements(pattern)]
+        changed = self._store.graph.strike(quads, self._reading(), self._now()) if quads else []
+        self._store.settle()
+        return len(quads), changed
+
+    def prefixes(self, *, grant: Grant = OWNER) -> dict[str, str]:
+        """The prefixes that imported files declare."""
+        return self._store.graph.prefixes(grant)
+
+    def resolve(self, name: str, *, grant: Grant = OWNER) -> str:
+        """The IRI of a prefixed name or of an IRI as it is written."""
+        from trivium.graph.names import expand
+
+        return expand(name, self.prefixes(grant=grant))
+
+    def _expanded(self, pattern: Pattern, grant: Grant) -> Pattern:
+        from trivium.graph.names import expand_pattern
+
+        return expand_pattern(pattern, self.prefixes(grant=grant))
