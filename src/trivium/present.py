@@ -304,7 +304,9 @@ _BREAKDOWN = {
 
 
 def breakdown_of(parts: Sequence[Part]) -> dict[str, float]:
-    """What each signal gave to the score; nothing where no signals did."""
+    """What each signal gave to the score; nothing where no signals did, or a reranker later."""
+    if any(part.stage == "rerank" for part in parts):
+        return {}
     given = {part.name: part.contribution for part in parts if part.stage == "score"}
     return {name: given[signal] for signal, name in _BREAKDOWN.items() if signal in given}
 

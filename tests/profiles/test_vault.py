@@ -24,11 +24,11 @@ import trivium
 from trivium.config import load_profile
 from trivium.embed.hashing import Hashing
 from trivium.library import Library
-from trivium.present import result_json
+from trivium.present import breakdown_of, result_json
 from trivium.protocols import TermStatistics
 from trivium.score import tfidf
 from trivium.store.sqlite.connection import Connections
-from trivium.types import Filter, Grant, Hit, Result
+from trivium.types import Filter, Grant, Hit, Part, Result
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 YEAR = timedelta(days=365)
@@ -362,6 +362,11 @@ class TestScore:
             ]
             assert sum(hit["breakdown"].values()) == pytest.approx(hit["score"], abs=1e-9)
         assert "breakdown" not in scan[0]
+
+    def test_a_score_that_a_reranker_replaced_has_no_breakdown(self) -> None:
+        signal = Part("score", "semantic", 0.4)
+        assert breakdown_of([signal]) == {"semantic": 0.4}
+        assert breakdown_of([signal, Part("rerank", "reader", 0.9)]) == {}
 
     def test_pages_are_made_at_the_moment_of_the_first(self, tmp_path: Path) -> None:
         many = [

@@ -147,6 +147,14 @@ class TestMemory:
         assert vault.remember("Spaces.", id="style").updated == ("style",)
         assert len(vault.versions("style")) == 2
 
+    def test_what_a_document_says_can_be_remembered_but_its_id_is_taken(
+        self, vault: trivium.Library
+    ) -> None:
+        assert vault.remember(LONG, id="m1").added == ("m1",)
+        with pytest.raises(InvalidValue, match="'auth-1' is the id of a document of kind entry"):
+            vault.remember("x", id="auth-1")
+        assert vault.documents()[0].kind == "entry"
+
     def test_what_cannot_be_remembered_is_said(self, vault: trivium.Library) -> None:
         with pytest.raises(InvalidValue, match="nothing to remember"):
             vault.remember("  \n")

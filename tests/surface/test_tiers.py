@@ -228,6 +228,20 @@ class TestEveryTier:
             assert [text.split(":")[0] for text in result.degraded] == ["tier team", "tier wiki"]
             assert "trivium init" in result.degraded[0]
 
+    def test_one_that_breaks_while_it_is_asked_is_named_too(self) -> None:
+        agent, team = library("agent", entry("a")), library("team", entry("b"))
+        with tiers(agent=agent, team=team) as federation:
+            search(federation)
+            (agent / "index.db").write_bytes(b"\0" * 65536)
+            for side in ("index.db-wal", "index.db-shm"):
+                (agent / side).unlink(missing_ok=True)
+            federation._libraries["agent"]._store._connections.close()
+            scoped = trivium.Filter(scope=("all",))
+            for filter in (trivium.Filter(), scoped):
+                result = search(federation, filter=filter)
+                assert found(result) == [("b", "team")]
+            assert search(federation).degraded[0].startswith("tier agent: ")
+
     def test_where_none_can_be_opened_that_is_the_answer(self) -> None:
         with pytest.raises(LibraryError, match="no tier can be opened: absent"):
             tiers(team=Path("absent.trivium"))
@@ -245,6 +259,8 @@ class TestEveryTier:
             for options in ({"limit": 0}, {"limit": 5000}, {"budget": 0}, {"legs": ["vektor"]}):
                 with pytest.raises(trivium.TriviumError):
                     search(federation, **options)
+            with pytest.raises(InvalidValue, match="tiers are not reranked"):
+                search(federation, reranker="reader")
             with pytest.raises(trivium.TriviumError, match="the query is empty"):
                 search(federation, "")
 

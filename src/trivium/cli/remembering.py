@@ -35,8 +35,8 @@ def remember(
     said = sys.stdin.read() if text == "-" else text
     with libraries.open(folder, create=folder == default_library()) as opened:
         report = opened.remember(said, type=type, title=title, id=id, scope=scope, tags=tag or ())
-    if json or report.model_problem or report.waiting:
+    if json or report.errors or report.model_problem or report.waiting:
         show_add(report, as_json=json)
-        return
+        raise typer.Exit(1 if report.errors else 0)
     (name,) = (*report.added, *report.updated, *report.unchanged)
     show_done(f"{'known already' if report.unchanged else 'remembered'}: {name}", None)

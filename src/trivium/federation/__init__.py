@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -38,6 +39,7 @@ from trivium.federation.merging import (
     is_valid,
     kind_of,
     legs_of,
+    missing,
     place_of,
     rest,
     said,
@@ -56,13 +58,14 @@ from trivium.types import (
     Hit,
     Reading,
     Result,
-    ScoreKind,
     SearchRequest,
 )
 
 OVER_FETCH, FEWEST = 3, 30
 """Hits that a tier is asked for, for each one shown, and at least: some will turn out stale."""
 
+
+CHANGED = "a tier was changed since the first page: a hit may be missing or come twice"
 
 __all__ = ["Federation", "Tier", "configured"]
 
@@ -95,9 +98,11 @@ class Federation(Asking):
         self.close()
 
     def close(self) -> None:
+        """Let go of all libraries; one that is damaged by now was reported when it was asked."""
         self._pool.shutdown()
         for library in self._libraries.values():
-            library.close()
+            with suppress(LibraryError):
+                library.close()
 
     def answer(
         self,
@@ -110,39 +115,30 @@ class Federation(Asking):
     ) -> Result:
         """All tiers as one answer; every hit says which tier it came from.
 
-        A reranker is asked only if it is named: then it reads the first hits of every tier.
+        No reranker is asked: what it says of one tier is not to be weighed against another.
         """
+        if reranker:
+            raise InvalidValue("tiers are not reranked; leave the reranker out, or ask one tier")
         started = perf_counter()
         check_numbers(request)
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
         cursor = self._cursor(request, profile)
         now = (cursor.now if cursor else None) or now or datetime.now(UTC)
-        if cursor:
-            pool = cursor.depths["pool"]
-        else:
-            wanted = max(OVER_FETCH * request.limit, FEWEST, profile.search.small_corpus)
-            pool = max(request.limit, min(MOST_HITS, wanted))
-        answers, problems = self._ask(request, pool, profile, reranker or "", grant, now)
-        if len({one.score_kind for one in answers.values()} - {ScoreKind.NONE}) > 1:
-            # A tier could not be reranked: numbers of two kinds are not to be compared.
-            answers, again = self._ask(request, pool, profile, "", grant, now)
-            problems = list(dict.fromkeys((*problems, *again)))
-        kept = self._merged(answers, request, profile, grant, now)
+        pool = cursor.depths["pool"] if cursor else _pool_size(request.limit, profile)
+        answers, failed = self._ask(request, pool, profile, grant, now)
+        alive = [tier for tier in self._opened() if tier.name not in failed]
+        kept = self._merged(alive, answers, request, profile, grant, now)
         left, shown = (rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
         few = cursor is None and is_small(answers.values(), kept, profile)
         everything = few and bool(request.query.strip()) and len(left) > 2 * request.limit
         cut = left if everything else left[: request.limit]
         page = tuple(replace(hit, rank=shown + rank) for rank, hit in enumerate(cut, start=1))
-        stamp = self._stamp(grant)
+        stamp = sum(self._libraries[tier.name].stamp(grant=grant) for tier in alive) % (1 << 53)
         hits, left_out = afforded(page, request.mode, request.budget)
         warnings = [*said(answers), *left_out]
-        if everything:
-            warnings.append(f"so few were found that all {len(page)} are shown")
-        if cursor and cursor.stamp != stamp:
-            warnings.append(
-                "a tier was changed since the first page: a hit may be missing or come twice"
-            )
+        warnings += [f"so few were found that all {len(page)} are shown"] if everything else []
+        warnings += [CHANGED] if cursor and cursor.stamp != stamp else []
         return Result(
             query=request.query,
             profile=profile.name,
@@ -153,7 +149,7 @@ class Federation(Asking):
             matched=sum(one.matched for one in answers.values()),
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
-            degraded=tuple(problems),
+            degraded=tuple(missing({**self._closed_ones, **failed}, answers)),
             warnings=tuple(warnings),
             facets=facets(hit.document for hit in kept) if request.facets else None,
             next_cursor=self._next(request, profile, stamp, pool, page, now)
@@ -199,14 +195,12 @@ class Federation(Asking):
         request: SearchRequest,
         pool: int,
         profile: Profile,
-        reranker: str,
         grant: Grant,
         now: datetime,
-    ) -> tuple[dict[str, Result], list[str]]:
-        """Every tier's own answer, and what could not be had; an error if none can answer."""
+    ) -> tuple[dict[str, Result], dict[str, str]]:
+        """Every tier's own answer, and why others gave none; an error if none can answer."""
         for model in self._models.values():
             model.forget()
-        problems = [f"tier {name}: {why}" for name, why in self._closed_ones.items()]
         filters = self._filters(request.filter, grant)
         runs = {}
         for name, filter in filters.items():
@@ -215,39 +209,48 @@ class Federation(Asking):
             )
             answer = self._libraries[name].answer
             runs[name] = self._pool.submit(
-                answer, asked, profile=profile, reranker=reranker, grant=grant, now=now
+                answer, asked, profile=profile, reranker="", grant=grant, now=now
             )
         answers: dict[str, Result] = {}
-        failure: TriviumError | None = None
+        failed: dict[str, str] = {}
+        first: TriviumError | None = None
         for name, run in runs.items():
             try:
                 answers[name] = run.result()
-            except (
-                LibraryError,
-                MissingLeg,
-            ) as error:  # what is wrong with the tier, not the query
-                problems.append(f"tier {name}: {error}")
-                failure = failure or error
-        if failure and not answers:
-            raise failure
-        problems += [f"tier {n}: {text}" for n, one in answers.items() for text in one.degraded]
-        return answers, problems
+            except (LibraryError, MissingLeg) as error:  # the tier is at fault, not the query
+                failed[name] = str(error)
+                first = first or error
+        if first and not answers:
+            raise first
+        return answers, failed
 
     def _filters(self, filter: Filter, grant: Grant) -> dict[str, Filter]:
         """The filter for each tier to be asked: one without the scope has nothing to say."""
         if grant.scopes is not None or not filter.scope:
             return {tier.name: filter for tier in self._opened()}
-        known = {tier.name: self._libraries[tier.name].values("scope") for tier in self._opened()}
-        everywhere = frozenset().union(*known.values())
+        known = {tier.name: self._scopes(tier) for tier in self._opened()}
+        everywhere = frozenset().union(*(scopes for scopes in known.values() if scopes))
         for scope in filter.scope:
             if scope not in everywhere:
                 hint = nearest(scope, everywhere) or f" There are: {', '.join(sorted(everywhere))}."
                 raise UnknownName(f"no document of any tier has the scope '{scope}'.{hint}")
-        wanted = {n: tuple(s for s in filter.scope if s in scopes) for n, scopes in known.items()}
-        return {name: replace(filter, scope=scopes) for name, scopes in wanted.items() if scopes}
+        filters = {}
+        for name, scopes in known.items():
+            wanted = tuple(s for s in filter.scope if scopes is None or s in scopes)
+            if wanted:
+                filters[name] = replace(filter, scope=wanted)
+        return filters
+
+    def _scopes(self, tier: Tier) -> frozenset[str] | None:
+        """The scopes of a tier; None if it cannot tell, and then it says why when it is asked."""
+        try:
+            return self._libraries[tier.name].values("scope")
+        except LibraryError:
+            return None
 
     def _merged(
         self,
+        alive: Sequence[Tier],
         answers: Mapping[str, Result],
         request: SearchRequest,
         profile: Profile,
@@ -260,12 +263,13 @@ class Federation(Asking):
         """
         hits = [
             scaled(hit, tier)
-            for tier in self._opened()
+            for tier in alive
             if tier.name in answers
             for hit in answers[tier.name].hits
         ]
         moment = request.filter.valid_at or request.filter.as_of or now
-        owners = self._owners({hit.document.id for hit in hits}, moment, request.filter, grant)
+        ids = {hit.document.id for hit in hits}
+        owners = self._owners(alive, ids, moment, request.filter, grant)
         kept = [hit for hit in hits if owners.get(hit.document.id) == hit.tier]
         if request.query.strip():
             kept.sort(key=lambda hit: -hit.score)
@@ -274,22 +278,23 @@ class Federation(Asking):
         return with_few_memories(kept, request, profile)
 
     def _owners(
-        self, ids: Collection[str], moment: datetime, filter: Filter, grant: Grant
+        self,
+        alive: Sequence[Tier],
+        ids: Collection[str],
+        moment: datetime,
+        filter: Filter,
+        grant: Grant,
     ) -> dict[str, str]:
         """The tier whose copy counts, for each document."""
         valid: dict[str, str] = {}
         any_copy: dict[str, str] = {}
-        for tier in self._opened():
+        for tier in alive:
             library = self._libraries[tier.name]
             for id, document in library.known(ids, grant=grant, as_of=filter.as_of).items():
                 any_copy.setdefault(id, tier.name)
                 if is_valid(document, moment):
                     valid.setdefault(id, tier.name)
         return any_copy | valid if filter.include_expired else valid
-
-    def _stamp(self, grant: Grant) -> int:
-        stamps = (self._libraries[tier.name].stamp(grant=grant) for tier in self._opened())
-        return sum(stamps) % (1 << 53)
 
     def _cursor(self, request: SearchRequest, profile: Profile) -> Cursor | None:
         if request.cursor is None:
@@ -314,3 +319,9 @@ class Federation(Asking):
 
     def _asked_of(self, profile: Profile) -> str:
         return repr((profile, [(tier.name, tier.factor) for tier in self._opened()]))
+
+
+def _pool_size(limit: int, profile: Profile) -> int:
+    """How many hits each tier is asked for."""
+    wanted = max(OVER_FETCH * limit, FEWEST, profile.search.small_corpus)
+    return max(limit, min(MOST_HITS, wanted))

@@ -78,3 +78,12 @@ def said(answers: Mapping[str, Result]) -> list[str]:
         everywhere = len(names) == len(answers)
         said.append(text if everywhere else f"tier {', '.join(names)}: {text}")
     return said
+
+
+def missing(failed: Mapping[str, str], answers: Mapping[str, Result]) -> Iterator[str]:
+    """What no tier could say, by name: whole tiers first, then roads of those that answered."""
+    for name, why in failed.items():
+        yield f"tier {name}: {why}"
+    for name, result in answers.items():
+        for text in result.degraded:
+            yield f"tier {name}: {text}"

@@ -9,6 +9,7 @@ from trivium.errors import InvalidValue, nearest
 from trivium.library.filling import Filling
 from trivium.protocols import silent
 from trivium.text import content_hash
+from trivium.types import OWNER
 
 if TYPE_CHECKING:
     from trivium.ingest.add import AddReport
@@ -39,8 +40,14 @@ class Remembering(Filling):
             raise InvalidValue(f"'{type}' is not a type of memory.{hint}")
         if not text.strip():
             raise InvalidValue("there is nothing to remember; write what it is")
-        adding = self._adding(scope, None, tags, "memory")
         name = id or f"memory-{content_hash(text)[:12]}"
+        taken = self._store.find([name], OWNER).get(name)
+        if taken and taken.id == name and taken.kind != "memory":
+            raise InvalidValue(
+                f"'{name}' is the id of a document of kind {taken.kind}; choose another"
+            )
+        adding = self._adding(scope, None, tags, "memory")
+        adding.force = True  # what is remembered may well be what a document says
         adding.text(text, title or _first_words(text), name, source="memory", type=type)
         return self._finish(adding, embed, silent)
 
