@@ -63,4 +63,4 @@ def test_every_store_gives_the_same_scores(
 
 def _answer(store: Any, grant: Grant, request: SearchRequest, pool: ThreadPoolExecutor) -> Result:
     with store.view(grant) as view:
-        return Search(view, VAULT, None, pool, NOW, grant)(request)
+        return Search(view, VAULT, None, lambda: pool, NOW, grant)(request)
