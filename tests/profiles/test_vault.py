@@ -489,19 +489,19 @@ class TestStaleVectors:
     def test_a_vector_for_each_model_and_one_model_at_a_time(self, tmp_path: Path) -> None:
         with vault(tmp_path, entry("a", "axe"), entry("b", "road"), model="hashing") as library:
             library._named = lambda name: Other()  # type: ignore[method-assign]
-            assert library.embed(model="other") == 2
-            assert library.embed(model="other") == 0  # "entries that already have vectors"
+            assert library.embed(model="other").embedded == 2
+            assert library.embed(model="other").embedded == 0  # "entries that already have vectors"
             models = [(m["name"], m["active"], m["vectors"]) for m in library.status()["models"]]
             assert models == [("hashing", True, 2), ("other", False, 2)]
             assert search(library, "axe").legs[1].state == "ok"
             library.add_entries([entry("a", "axe and more")])
-            assert library.embed(model="other") == 1
+            assert library.embed(model="other").embedded == 0  # it was embedded for both
             library.switch_model("other")
             after = [(m["name"], m["active"]) for m in library.status()["models"]]
             assert after == [("hashing", False), ("other", True)]
             assert search(library, "axe").legs[1].state == "ok"
         with trivium.open(tmp_path / "v.trivium") as library:
-            assert library.settings.model == "other"
+            assert library.model_name == "other"
             assert library.settings.template == "{title}\n{text}\n{context}"
 
     def test_texts_go_to_the_model_a_hundred_at_a_time(self, tmp_path: Path) -> None:

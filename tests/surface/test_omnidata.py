@@ -173,7 +173,7 @@ def test_every_byte_of_the_active_record_comes_back(
     libraries.from_bundle(bundle, tmp_path / "b.trivium")
     with trivium.open(sample) as one, trivium.open(tmp_path / "b.trivium") as other:
         assert record(one) == record(other)
-        assert other.embed() == 0
+        assert other.embed().embedded == 0
         assert other.doctor() == []
         [odd] = other.get("odd")
         assert odd.document.metadata["trivium"] == {"own": 1}
@@ -426,7 +426,7 @@ def test_vectors_of_an_unknown_model_are_kept_and_the_answer_says_so(tmp_path: P
     report = libraries.from_bundle(folder, tmp_path / "b.trivium", model="hashing")
     assert report.waiting == 4
     with trivium.open(tmp_path / "b.trivium") as library:
-        assert library.embed() == 4
+        assert library.embed().embedded == 4
         assert library.search("battle axe").degraded == ()
 
 
@@ -438,7 +438,7 @@ def test_texts_without_a_vector_wait_for_one(tmp_path: Path) -> None:
     report = libraries.from_bundle(folder, tmp_path / "b.trivium")
     assert (report.chunks, report.waiting) == (4, 3)
     with trivium.open(tmp_path / "b.trivium") as library:
-        assert library.embed() == 3
+        assert library.embed().embedded == 3
         assert library.doctor() == []
 
 

@@ -11,7 +11,7 @@ import typer
 COMMANDS: Mapping[str, str] = {
     "init": "filling:init",
     "add": "filling:add",
-    "embed": "filling:embed",
+    "embed": "embedding:embed",
     "search": "searching:search",
     "context": "asking:context",
     "ask": "asking:ask",

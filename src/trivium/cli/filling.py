@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import typer
 
 from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
-from trivium.errors import InvalidValue
 
 
 def init(
@@ -88,29 +87,3 @@ def add(
     show_add(report, as_json=json)
     if report.errors:
         raise typer.Exit(1)
-
-
-def embed(
-    library: LibraryOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Another model; its vectors lie beside the others.", show_default=False),
-    ] = None,
-    use: Annotated[
-        bool, typer.Option("--use", help="Make --model the library's when all is embedded.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Embed what still waits for its vector."""
-    from trivium import opening as libraries
-    from trivium.cli.progress import progress_bar
-    from trivium.cli.reports import show_done
-
-    if use and not model:
-        raise InvalidValue("--use needs --model; name the model to change over to")
-    with libraries.open(locate(library)) as opened, progress_bar() as progress:
-        if use and model:
-            done = opened.switch_model(model, progress=progress)
-        else:
-            done = opened.embed(model=model, progress=progress)
-    show_done(f"embedded {done} texts", {"embedded": done} if json else None)

@@ -53,11 +53,11 @@ class Bench:
 @contextmanager
 def bench(library: Library) -> Iterator[Bench]:
     """A library to be measured. What its model makes is kept for the next time."""
-    if library.settings.model == NO_MODEL:
+    if library.model_name == NO_MODEL:
         yield Bench(library, None)
         return
     with Remembered(cache_folder() / "vectors.db") as vectors:
-        model = RememberingEmbedder(model_named(library.settings.model), vectors)
+        model = RememberingEmbedder(model_named(library.model_name), vectors)
         before, library._embedder = library._embedder, model
         try:
             yield Bench(library, model)

@@ -165,7 +165,7 @@ def _evaluate(made: Bench, judged: Judged, plan: _Plan, progress: Progress) -> E
         documents=len(judged.documents),
         queries=judged.queries,
         judgements=judged.judgements,
-        model=made.library.settings.model,
+        model=made.library.model_name,
         baseline=plan.baseline,
         rows=rows(answers, judged.judgements, list(judged.queries), plan.baseline),
         skipped=tuple(one for one in found if isinstance(one, Skipped)),

@@ -91,11 +91,26 @@ class Opened:
     def _unknown(self, name: str) -> NoReturn:
         raise UnknownDocument(f"there is no document '{name}'; 'trivium list' shows them")
 
+    @property
+    def model_name(self) -> str:
+        """The active model: the record's, which may have been switched since it was made."""
+        active = self._store.active_model()
+        return active.name if active else self.settings.model
+
     def _model(self) -> Embedder | None:
-        if self.settings.model == NO_MODEL:
+        active = self._store.active_model()
+        name = active.name if active else self.settings.model
+        if name == NO_MODEL:
             return None
-        if self._embedder is None:
-            self._embedder = self._named(self.settings.model)
+        if self._embedder is None or self._embedder.name != name:
+            try:
+                self._embedder = self._named(name)
+            except UnknownModel:
+                if self.settings.model == NO_MODEL:  # it came with somebody's vectors
+                    return None
+                raise
+        if self.settings.model == NO_MODEL and active:
+            return self._embedder if self._embedder.fingerprint == active.fingerprint else None
         return self._embedder
 
     def _named(self, name: str) -> Embedder:
@@ -121,11 +136,11 @@ class Opened:
             others[name] = AskedOnce(model)
         self._embedder = others.get(name)
 
-    def _register(self, model: Embedder, *, active: bool = True) -> None:
-        """Make the model known, and the one whose vectors are searched unless it lies beside."""
-        known = {one.fingerprint: one.active for one in self._store.models()}
-        if known.get(model.fingerprint) is None or (active and not known[model.fingerprint]):
-            self._store.use_model(Model(model.name, model.fingerprint, model.dimension, active))
+    def _register(self, model: Embedder) -> None:
+        """Make the model the one whose vectors are searched, if it is not yet."""
+        now = self._store.active_model()
+        if now is None or now.fingerprint != model.fingerprint:
+            self._store.use_model(Model(model.name, model.fingerprint, model.dimension, True))
 
     def _archive(self) -> Archive:
         from trivium.ingest.archive import Archive

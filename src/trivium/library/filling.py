@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.config import IndexSettings, library_toml
-from trivium.errors import InvalidValue, LibraryReadOnly, ModelError
-from trivium.library.archiving import Archiving
+from trivium.errors import ModelError
 from trivium.library.base import NO_MODEL
-from trivium.protocols import CountsTokens, Embedder, Progress, silent
+from trivium.library.embedding import Embedding
+from trivium.protocols import CountsTokens, Progress, silent
 from trivium.types import NO_FILTER, OWNER, Filter, Grant
 
 if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
@@ -20,11 +19,8 @@ if TYPE_CHECKING:  # reading files is not part of searching; its modules load wh
     from trivium.ingest.chunk import Ruler
     from trivium.store.omnidata import Bundle, ExportReport, ImportReport
 
-EMBED_BATCH = 100
-"""Texts per model call: what document 004 says, and small enough to lose little on Ctrl-C."""
 
-
-class Filling(Archiving):
+class Filling(Embedding):
     """What puts something into the library."""
 
     def add(
@@ -125,7 +121,8 @@ class Filling(Archiving):
         """The tokenizer of the library's model; an estimate where it has none, or none at hand."""
         from trivium.ingest.chunk import ESTIMATE, Ruler
 
-        model = self._model()
+        made_with = self.settings.model  # a model of later days does not cut the texts anew
+        model = None if made_with == NO_MODEL else self._named(made_with)
         if not isinstance(model, CountsTokens):
             return ESTIMATE
         try:
@@ -166,62 +163,13 @@ class Filling(Archiving):
         report = adding.finish()
         waiting = 0
         problem = ""
-        if embed and self.settings.model != NO_MODEL:
+        if embed and self.model_name != NO_MODEL:
             try:
-                self.embed(progress=progress)
+                made = self.embed(progress=progress)
+                problem = next((why for _, why in made.failed), "")
             except ModelError as error:
                 problem = str(error)
             waiting = self.waiting()
         self._store.settle()
         _, sending = self.send_sources()
         return replace(report, waiting=waiting, model_problem=problem, blob_problem=sending)
-
-    def embed(self, *, model: str | None = None, progress: Progress = silent) -> int:
-        """Embed what has no vector yet; each batch is kept at once, so nothing is done twice.
-
-        With the name of another model its vectors come to lie beside the library's own, which are
-        searched until `switch_model` says otherwise.
-        """
-        beside = model is not None and model != self.settings.model
-        own = self._named(model) if model is not None and beside else self._model()
-        if own is None:
-            raise InvalidValue("this library has no embedding model; it was made with 'none'")
-        self._register(own, active=not beside)
-        return self._embed_by(own, progress)
-
-    def switch_model(self, name: str, *, progress: Progress = silent) -> int:
-        """Embed everything by this model and make it the library's; the old vectors are kept.
-
-        The library changes over when the last vector is there: a search never lacks them.
-        """
-        done = self.embed(model=name, progress=progress)
-        model = self._named(name)
-        settings = replace(self.settings, model=name)
-        _rewrite(self.folder / "library.toml", self.profile_name, settings)
-        self.settings, self._embedder = settings, model
-        self._register(model)
-        return done
-
-    def _embed_by(self, model: Embedder, progress: Progress) -> int:
-        from trivium.ingest.draft import embedding_input
-
-        total, done = self._store.count_pending(model.fingerprint), 0
-        while batch := self._store.pending(model.fingerprint, EMBED_BATCH):
-            progress("embed", done, total)
-            texts = [embedding_input(self.settings.template, r.document, r.chunk) for r in batch]
-            hashes = [record.chunk.embedding_hash for record in batch]
-            self._store.save_vectors(model.fingerprint, hashes, model.documents(texts))
-            done += len(batch)
-        if total:
-            progress("embed", done, total)
-        return done
-
-
-def _rewrite(path: Path, profile: str, settings: IndexSettings) -> None:
-    """Replace what the library was made with, as a whole."""
-    fresh = path.with_suffix(".new")
-    try:
-        fresh.write_text(library_toml(profile, settings), encoding="utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        raise LibraryReadOnly(f"{path} cannot be written: {error.strerror}") from error

@@ -12,6 +12,9 @@ from trivium.library.base import Opened
 from trivium.pipeline import EVERYTHING, check_scopes
 from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 
+SHOWN = 20
+"""Failed texts that `status` names; the reason is mostly the same for all."""
+
 
 class Keeping(Opened):
     """What shows or removes what is stored."""
@@ -72,12 +75,25 @@ class Keeping(Opened):
         return {
             "library": str(self.folder),
             "profile": self.profile_name,
-            "model": self.settings.model,
+            "model": self.model_name,
             **self._store.status(),
             "models": [asdict(model) for model in self._store.models()],
             "waiting": self.waiting(),
+            "building": [model.name for model in self._store.queue.building()],
+            "failed": self._failed(),
             "sources": self._store.sources(),
         }
+
+    def _failed(self) -> list[dict[str, str]]:
+        """Why texts that wait have no vector yet, as far as it was tried."""
+        models = [self._store.active_model(), *self._store.queue.building()]
+        found = []
+        for model in models:
+            if model and (outage := self._store.queue.outage(model.fingerprint)):
+                found.append({"model": model.name, "chunk": "", "problem": outage})
+            for chunk, why in self._store.queue.problems(model.fingerprint, SHOWN) if model else ():
+                found.append({"model": model.name if model else "", "chunk": chunk, "problem": why})
+        return found
 
     def doctor(self) -> list[str]:
         """What is wrong; an empty list says that all is well."""

@@ -157,6 +157,14 @@ class DerivedIndex:
         self._warnings.append(message)
 
 
+def with_model(connection: sqlite3.Connection, snapshot: Snapshot, model: str) -> Snapshot:
+    """The same words with the vectors of another model; read anew each time."""
+    numbers = _numbers(connection.execute(statements()["active_chunk_numbers"]))
+    blocks = [_read_block(connection, batch, model) for batch in _batches(numbers)]
+    living = [LivingBlock(block, np.ones(len(block), bool)) for block in blocks if len(block)]
+    return Snapshot(snapshot.generation, model, snapshot.segments, tuple(living))
+
+
 def _stamp(connection: sqlite3.Connection, generation: int) -> str:
     row = connection.execute(statements()["commit_stamp"], (generation,)).fetchone()
     return row["stamp"] if row else ""

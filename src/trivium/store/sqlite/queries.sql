@@ -233,7 +233,7 @@ DELETE FROM waiting WHERE model = ? AND hash = ?;
 -- name: pending
 SELECT min(c.number) AS number
 FROM (SELECT w.hash FROM waiting w JOIN models m ON m.number = w.model
-      WHERE m.fingerprint = :fingerprint LIMIT :limit) w
+      WHERE m.fingerprint = :fingerprint AND w.problem = '' LIMIT :limit) w
 JOIN chunks c ON c.embedding_hash = w.hash
 JOIN documents d ON d.number = c.document AND d.version = c.version
 GROUP BY w.hash

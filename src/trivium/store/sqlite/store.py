@@ -34,6 +34,7 @@ from trivium.store.sqlite.feedback import SqliteFeedback
 from trivium.store.sqlite.graph import SqliteGraph
 from trivium.store.sqlite.history import SqliteHistory
 from trivium.store.sqlite.inspect import check, status
+from trivium.store.sqlite.queue import SqliteQueue
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.store.sqlite.view import SqliteView, parts_of
 from trivium.store.sqlite.writing import (
@@ -84,6 +85,7 @@ class SqliteStore:
         self.feedback = SqliteFeedback(self._connections)
         self.catalogue = SqliteCatalogue(self._connections)
         self.history = SqliteHistory(self._connections)
+        self.queue = SqliteQueue(self._connections)
         self._wrote = False
         self.graph = SqliteGraph(self._connections, self._note_write)
 
@@ -198,9 +200,12 @@ class SqliteStore:
         as_of: datetime | None = None,
         *,
         instead: tuple[str, int] | None = None,
+        model: str | None = None,
     ) -> SqliteView:
-        """The present, a moment of the past, or today with one document at another version."""
-        return SqliteView(self._connections, self._derived, grant, as_of, instead)
+        """The present, a moment of the past, or today with one thing changed: `instead` puts one
+        document at another version, `model` looks at the vectors of another model.
+        """
+        return SqliteView(self._connections, self._derived, grant, as_of, instead, model)
 
     def find(self, names: Sequence[str], grant: Grant) -> dict[str, Document]:
         numbers = {name: int(name.removeprefix("#")) for name in names if _is_number(name)}

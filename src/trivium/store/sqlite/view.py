@@ -22,7 +22,7 @@ from trivium.index.documents import Mask
 from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
-from trivium.store.sqlite.derived import DerivedIndex, Overtaken
+from trivium.store.sqlite.derived import DerivedIndex, Overtaken, with_model
 from trivium.store.sqlite.graph import scopes_of
 from trivium.store.sqlite.past import Past
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
@@ -57,6 +57,7 @@ class SqliteView:
         grant: Grant,
         as_of: datetime | None = None,
         instead: tuple[str, int] | None = None,
+        model: str | None = None,
     ) -> None:
         self._path = connections.path
         self._connection = connections.reader()
@@ -65,6 +66,7 @@ class SqliteView:
         self._masks: dict[Filter, list[Mask]] = {}
         self._lock = threading.RLock()
         self._past: Past | None = None
+        self._other_model = model
         with in_our_words(self._path):
             self._outermost = not self._connection.in_transaction
             if self._outermost:
@@ -226,10 +228,15 @@ class SqliteView:
 
     def _through_grant(self, snapshot: Snapshot) -> Seen:
         try:
-            return snapshot.seen_by(self._grant)
+            return self._with_model(snapshot).seen_by(self._grant)
         except CacheDamaged as error:
             rebuilt = self._derived.rebuild(self._connection, str(error), snapshot)
-            return rebuilt.seen_by(self._grant)
+            return self._with_model(rebuilt).seen_by(self._grant)
+
+    def _with_model(self, snapshot: Snapshot) -> Snapshot:
+        if self._other_model is None:
+            return snapshot
+        return with_model(self._connection, snapshot, self._other_model)
 
     def _repairing(self, answer: Callable[[], Answer]) -> Answer:
         """Answer; if an array turns out to be damaged, rebuild from the record and answer."""
@@ -238,7 +245,7 @@ class SqliteView:
             return answer()
         except CacheDamaged as error:
             rebuilt = self._derived.rebuild(self._connection, str(error), damaged)
-            self._seen, self._masks = rebuilt.seen_by(self._grant), {}
+            self._seen, self._masks = self._with_model(rebuilt).seen_by(self._grant), {}
             return answer()
 
 
