@@ -97,6 +97,9 @@ def test_without_a_model_they_say_what_to_set_and_show_the_context(
         assert answer.returncode == 1
         assert "set chat.url and chat.model" in answer.stderr
         assert "> Hedda drew the battle axe" in answer.stdout
+    [sent] = json.loads(run("check", note, "-L", world, "--json").stdout)
+    assert sent["passage"] == "Hedda drew a spear from the first forge."
+    assert sent["context"]["citations"][0]["title"] == "Emberfold"
     with trivium.open(world) as library, pytest.raises(InvalidValue, match=r"chat\.url"):
         library.ask("who drew the axe")
 

@@ -112,14 +112,17 @@ def check(
     from trivium import opening as libraries
     from trivium.answering import findings_json
     from trivium.cli.progress import progress_bar
-    from trivium.context import place_of
+    from trivium.context import context_json, place_of
     from trivium.present import to_text
 
     filter = FilterFlags(scope=scope, source=source, category=category).filter()
     with libraries.open(locate(library)) as opened:
         if _lacks_model(opened):
             pairs = opened.held_against(file, filter=filter, profile=profile, reranker=reranker)
-            for _, found in pairs:
+            if json:
+                sent = [{"passage": text, "context": context_json(one)} for text, one in pairs]
+                typer.echo(to_text(sent))
+            for _, found in pairs if not json else ():
                 _show_context(found, json)
             raise typer.Exit(1)
         with progress_bar() as progress:
