@@ -65,5 +65,8 @@ class GraphStore(Protocol):
     def prefixes(self, grant: Grant) -> dict[str, str]:
         """Prefixes as visible documents declare them; of two meanings the older document's."""
 
+    def documents_about(self, subject: str, grant: Grant) -> tuple[str, ...]:
+        """The uris of visible documents, other than facts, that are about a subject."""
+
     def stamp(self, grant: Grant) -> str:
         """Changes when the statements visible through a grant change."""

@@ -24,6 +24,8 @@ COMMANDS: Mapping[str, str] = {
     "prune": "versions:prune",
     "remove": "facts:remove",
     "status": "keeping:status",
+    "facts": "facts:facts",
+    "sparql": "facts:sparql",
     "doctor": "keeping:doctor",
     "eval": "evaluate:evaluate",
     "import": "bundles:import_any",

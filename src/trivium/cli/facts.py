@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trivium.cli.options import JsonOption, LibraryOption, Many, locate
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate
 from trivium.errors import InvalidValue
 
 
@@ -117,3 +118,88 @@ def remove(
         f"removed {facts} facts of {len(documents)} documents; 'trivium rollback' undoes it",
         {"facts": facts, "documents": documents} if json else None,
     )
+
+
+def facts(
+    subject: Annotated[str, typer.Argument(help="An IRI or a prefixed name, such as march:Heron.")],
+    library: LibraryOption = None,
+    depth: Annotated[int, typer.Option(help="Steps to follow, 1 to 5.")] = 1,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Statements at most.")] = 100,
+    json: JsonOption = False,
+) -> None:
+    """Show what is stated around a subject, and where it was read."""
+    from trivium import opening as libraries
+
+    with libraries.open(locate(library)) as opened:
+        found = opened.facts(subject, depth=depth, limit=limit)
+        prefixes = opened.prefixes()
+    if json:
+        from trivium.graph.shown import around_json
+        from trivium.present import to_text
+
+        typer.echo(to_text(around_json(found)))
+        return
+    from trivium.graph.shown import around_lines
+
+    for line in around_lines(found, prefixes):
+        typer.echo(line)
+    if found.cut:
+        typer.echo(f"! there is more than {limit} statements; --limit shows it", err=True)
+
+
+def sparql(
+    query: Annotated[str, typer.Argument(help="A SPARQL 1.1 query, or - for standard input.")],
+    library: LibraryOption = None,
+    timeout: Annotated[float, typer.Option(help="Seconds before it is stopped.")] = 10.0,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Rows at most.")] = 1000,
+    json: JsonOption = False,
+) -> None:
+    """Ask the facts in SPARQL, for reading only; prefixes of imported files are known."""
+    import sys
+
+    from trivium import opening as libraries
+
+    text = sys.stdin.read() if query == "-" else query
+    with libraries.open(locate(library)) as opened:
+        answer = opened.sparql(text, seconds=timeout, rows=limit)
+    if json:
+        from dataclasses import asdict
+
+        from trivium.present import to_text
+
+        typer.echo(to_text(asdict(answer)))
+    elif answer.truth is not None:
+        typer.echo("yes" if answer.truth else "no")
+    else:
+        typer.echo("\t".join(answer.columns))
+        for row in answer.rows:
+            typer.echo("\t".join(value or "" for value in row))
+    if answer.cut and not json:
+        typer.echo(f"! there are more than {limit} rows; --limit shows them", err=True)
+
+
+def show_statement(
+    query: Sequence[str],
+    library: str | None,
+    limit: int,
+    flags: FilterFlags,
+    profile: str | None,
+    settings: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    """The search as one statement, and what is bound to it."""
+    from trivium import opening as libraries
+    from trivium.config import load_profile
+    from trivium.present import to_text
+
+    with libraries.open(locate(library)) as opened:
+        chosen = load_profile(profile or opened.profile_name, settings)
+        made = opened.statement(" ".join(query), limit=limit, filter=flags.filter(), profile=chosen)
+    if as_json:
+        typer.echo(to_text({"sql": made.sql, "parameters": dict(made.parameters)}))
+        return
+    typer.echo(made.sql)
+    typer.echo("")
+    for name, value in made.parameters.items():
+        typer.echo(f"-- :{name} = {value!r}")

@@ -73,6 +73,9 @@ def search(
     cursor: Annotated[
         str | None, typer.Option(help="Go on after a page: the next_cursor of its JSON.")
     ] = None,
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Print the search as one SQL statement instead.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Search by meaning, words and spelling."""
@@ -88,6 +91,11 @@ def search(
         rdf_type, graph, exclude, created_from, created_until, valid_at, include_expired,
         subclasses,
     )  # fmt: skip
+    if sql:
+        from trivium.cli.facts import show_statement
+
+        show_statement(query or [], library, limit, flags, profile, settings or (), as_json=json)
+        return
     with one_or_all(library, tiers, tier) as opened:
         then = opened.moment(as_of) if as_of else None
         result = opened.search(

@@ -7,10 +7,11 @@ from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.remembering import Remembering
 from trivium.library.searching import Searching
+from trivium.library.statement import Stating
 from trivium.library.versioning import Versioning
 
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Knowing, Remembering, Consulting, Searching, Judging, Versioning, Keeping):
+class Library(Knowing, Remembering, Consulting, Searching, Stating, Judging, Versioning, Keeping):
     """An open library. Use it as a context manager, or call `close`."""

@@ -37,6 +37,7 @@ class Opened:
         configuration: Configuration | None = None,
     ) -> None:
         self.folder = bundle or folder
+        self._place = folder
         self._configuration = configuration
         self.profile_name, self.settings = read_library_toml(folder)
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""

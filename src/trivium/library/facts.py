@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from trivium.errors import InvalidValue, LibraryExists, SourceError
+from trivium.errors import InvalidValue, LibraryExists, SourceError, UnknownName
 from trivium.library.filling import Filling
 from trivium.protocols import Progress, silent
+from trivium.text import content_hash
 from trivium.types import OWNER, Grant, Pattern, Quad, Statement
 
 if TYPE_CHECKING:
+    from trivium.graph.around import Around
+    from trivium.graph.sparql import Answer
     from trivium.ingest.add import AddReport
+
+
+DEEPEST = 5  # each step may lead to everything; more is a question for SPARQL
+MOST_FACTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,68 @@ class Knowing(Filling):
         changed = self._store.graph.strike(quads, self._reading(), self._now()) if quads else []
         self._store.settle()
         return len(quads), changed
+
+    def facts(
+        self, subject: str, *, depth: int = 1, limit: int = 100, grant: Grant = OWNER
+    ) -> Around:
+        """What is stated around a subject, outward and inward, up to a depth and a size."""
+        from trivium.graph.around import Around, about, around
+
+        if not 1 <= depth <= DEEPEST or not 1 <= limit <= MOST_FACTS:
+            raise InvalidValue(
+                f"facts are shown up to depth {DEEPEST} and {MOST_FACTS} at a time; ask for less"
+            )
+        resource = self.resolve(subject, grant=grant)
+        graph = self._store.graph
+
+        def find(pattern: Pattern) -> Iterator[Statement]:
+            return graph.statements(pattern, grant)
+
+        found, cut = around(resource, find, depth, limit)
+        documents = graph.documents_about(resource, grant)
+        if not found and not documents:
+            raise UnknownName(
+                f"nothing is stated about {resource}; 'trivium search' finds subjects"
+            )
+        quads = [statement.quad for statement in found]
+        names = {name for q in quads for name in (q.subject, q.predicate, q.object)}
+        labels = graph.labels(sorted(names), self._reading(), grant)
+        return Around(resource, found, labels, cut, about(found, find), documents)
+
+    def sparql(
+        self,
+        query: str,
+        *,
+        seconds: float = 10.0,
+        rows: int = 1_000,
+        grant: Grant = OWNER,
+    ) -> Answer:
+        """Answer a SPARQL 1.1 query over what is visible; updates and SERVICE are refused.
+
+        It runs in another process and is stopped when its time is over.
+        """
+        from trivium.graph.sparql import ask, fill
+
+        if not 0 < seconds <= 3600 or not 1 <= rows <= 1_000_000:
+            raise InvalidValue("a query may take up to 3600 seconds and give 1,000,000 rows")
+        scopes = "*" if grant.scopes is None else "\x1f".join(sorted(grant.scopes))
+        graph = self._store.graph
+        kept = f"{content_hash(scopes)[:12]}-{graph.stamp(grant)[:20]}"
+        statements = graph.statements(Pattern(), grant)
+        with self._room() as room:
+            folder = room / kept
+            fill(folder, (statement.quad for statement in statements))
+            return ask(folder, query, self.prefixes(grant=grant), seconds, rows)
+
+    @contextmanager
+    def _room(self) -> Iterator[Path]:
+        """Where the stores of queries are kept: in the cache, or nowhere for long."""
+        room = self._place / "cache" / "graph"
+        if os.access(self._place, os.W_OK):
+            yield room
+            return
+        with TemporaryDirectory(prefix="trivium-") as folder:
+            yield Path(folder)
 
     def prefixes(self, *, grant: Grant = OWNER) -> dict[str, str]:
         """The prefixes that imported files declare."""

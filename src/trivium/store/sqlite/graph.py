@@ -169,6 +169,12 @@ class SqliteGraph:
             rows = self._connections.reader().execute(named()["prefixes"], values)
             return {row["prefix"]: row["iri"] for row in rows}  # the oldest comes last and stays
 
+    def documents_about(self, subject: str, grant: Grant) -> tuple[str, ...]:
+        with in_our_words(self._connections.path):
+            values = {"subject": subject, "scopes": scopes_of(grant)}
+            rows = self._connections.reader().execute(named()["documents_about"], values)
+            return tuple(row["uri"] for row in rows)
+
     def stamp(self, grant: Grant) -> str:
         with in_our_words(self._connections.path):
             values = {"scopes": scopes_of(grant)}

@@ -163,3 +163,10 @@ SELECT c.number FROM json_each(?) j
 JOIN documents d ON d.number = j.value
 JOIN chunks c ON c.document = d.number AND c.version = d.version
 WHERE c.predicate IS NOT NULL;
+
+-- name: documents_about
+SELECT DISTINCT d.uri
+FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE c.subject = :subject AND c.predicate IS NULL
+  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+ORDER BY d.uri;

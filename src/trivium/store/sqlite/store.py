@@ -31,6 +31,7 @@ from trivium.store.sqlite.connection import (
 )
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.feedback import SqliteFeedback
+from trivium.store.sqlite.fused import SqliteFused
 from trivium.store.sqlite.graph import SqliteGraph
 from trivium.store.sqlite.history import SqliteHistory
 from trivium.store.sqlite.inspect import check, status
@@ -88,6 +89,7 @@ class SqliteStore:
         self.queue = SqliteQueue(self._connections)
         self._wrote = False
         self.graph = SqliteGraph(self._connections, self._note_write)
+        self.fused = SqliteFused(self._connections)
 
     def _note_write(self) -> None:
         self._wrote = True

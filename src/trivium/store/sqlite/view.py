@@ -199,6 +199,14 @@ class SqliteView:
                 self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
             return self._masks[filter]
 
+    def numbers(self, filter: Filter) -> list[int] | None:
+        """The store's numbers of the chunks that a filter leaves; None if it leaves all."""
+        masks = self._allowed(filter)
+        if all((m == v).all() for m, v in zip(masks, self._seen.visible, strict=True)):
+            return None
+        living = zip(self._seen.snapshot.segments, masks, strict=True)
+        return sorted(n for one, mask in living for n in one.segment.numbers[mask].tolist())
+
     def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]:
         if self._past:
             return self._past.subjects_of_types(self._connection, types, subclasses)
