@@ -313,3 +313,16 @@ def test_a_result_says_how_sure_it_is(world: Path) -> None:
         assert sure.ambiguous == ()
         assert library.search("", filter=trivium.Filter(category=("rules",))).confidence is None
         assert library.search("xqzzy", legs=["keyword"]).confidence == 0.0
+
+
+def test_with_every_provider_down_words_answer_and_say_what_is_missing(
+    many: trivium.Library, provider: Provider
+) -> None:
+    provider.stop()
+    started = time.perf_counter()
+    with trivium.open(many.folder) as again:
+        result = again.search("axe king")
+    assert time.perf_counter() - started < 3
+    assert len(result) == 10
+    assert [note.partition(":")[0] for note in result.degraded] == ["vector", "rerank"]
+    assert {leg.name: leg.state for leg in result.legs}["keyword"] is LegState.OK
