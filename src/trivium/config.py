@@ -188,7 +188,7 @@ class SearchSettings:
     optional: tuple[str, ...] = ()
     """Legs that are skipped, and not an error, where the library cannot serve them."""
     small_corpus: int = 0
-    """Where fewer than so many are found, no page drops more than half of them; 0: no such rule."""
+    """Where fewer than so many hold a word of the query, no page drops most of them; 0: no rule."""
     keyword: KeywordSettings = KeywordSettings()
     vector: VectorSettings = VectorSettings()
     trigram: TrigramSettings = TrigramSettings()

@@ -5,19 +5,36 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from trivium.clock import format_time, parse_time
 from trivium.errors import InvalidValue
 from trivium.text import content_hash
-from trivium.types import Candidate, Ranking, SearchRequest
+from trivium.types import Candidate, Part, Ranking, SearchRequest
 
 DEEPEST = 100_000
 """No honest cursor asks a leg for more."""
 
 _NOT_A_CURSOR = "this is not a cursor of this search; begin again without one"
+
+
+ALL_SHOWN = (
+    "so few hold a word of the query that {count} are shown: {limit} would drop more than half; "
+    "--set search.small_corpus=0 keeps to it"
+)
+
+
+def by_words(parts: Iterable[Part]) -> bool:
+    """Whether the keyword leg found it."""
+    return any(part.stage == "fuse" and part.name == "keyword" for part in parts)
+
+
+def with_words(ranking: Ranking, limit: int) -> Ranking:
+    """A page of a small corpus: the best `limit`, and all others that hold a word of the query."""
+    kept = (one for rank, one in ranking.ranked() if rank <= limit or by_words(one.parts))
+    return replace(ranking, candidates=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)

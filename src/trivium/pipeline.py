@@ -16,7 +16,7 @@ from trivium.checks import check_numbers, idle_wishes, slips
 from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.fuse import fuse, group
-from trivium.pages import Cursor, next_cursor
+from trivium.pages import ALL_SHOWN, Cursor, next_cursor, with_words
 from trivium.present import afforded, facets, hit
 from trivium.protocols import Embedder, Reranker, TermStatistics, VectorSearch, View, legs_of
 from trivium.rerank.judge import Judge, Judgement
@@ -69,10 +69,9 @@ class Search:
         depths = cursor.depths if cursor else self._depths(request)
         asked = request if self._mixes_memories() else _without_memories(request)
         legs = self._retrieve(asked, depths)
-        small = cursor is None and self._is_small(legs)
-        if small:  # all that there is, for this page and the next ones
-            depths = {leg.name: max(depths[leg.name], leg.reach) for leg in legs}
-            legs = legs if _complete(legs) else self._retrieve(asked, depths)
+        small = cursor is None and self._is_small(legs, request.limit)
+        if small:  # all that hold a word of the query
+            legs = [self._completed(leg, asked) for leg in legs]
         if request.query.strip():
             roads, ranked = tuple(legs), self._rank(request, legs)
             if self._wants_memories(request):
@@ -87,8 +86,8 @@ class Search:
             judged = Judgement(ranked)
         found = judged.ranking
         left = cursor.rest(found) if cursor else found
-        everything = small and len(left) > 2 * request.limit
-        page, shown = left if everything else left.cut(request.limit), cursor.shown if cursor else 0
+        page = with_words(left, request.limit) if small else left.cut(request.limit)
+        shown = cursor.shown if cursor else 0
         hits, left_out = afforded(self._hits(legs, page, shown), request.mode, request.budget)
         return Result(
             query=request.query,
@@ -109,7 +108,9 @@ class Search:
             confidence=judged.confidence,
             ambiguous=judged.ambiguous,
             facets=self._facets(ranked) if request.facets else None,
-            next_cursor=self._next(request, depths, page, left, shown, judged.read),
+            next_cursor=None
+            if small
+            else self._next(request, depths, page, left, shown, judged.read),
         )
 
     def _checked(self, request: SearchRequest) -> SearchRequest:
@@ -210,10 +211,16 @@ class Search:
         )
         return beside(found, known, settings.score), leg
 
-    def _is_small(self, legs: Sequence[Leg]) -> bool:
-        """Whether so few are found, without any cut, that no page should drop most of them."""
-        reached = [leg.reach for leg in legs if leg.state is LegState.OK]
-        return bool(reached) and max(reached) < self.profile.search.small_corpus
+    def _is_small(self, legs: Sequence[Leg], limit: int) -> bool:
+        """Whether so few hold a word of the query that a page should not drop most of them."""
+        found = sum(_matched(legs))
+        return 2 * limit < found < self.profile.search.small_corpus
+
+    def _completed(self, leg: Leg, request: SearchRequest) -> Leg:
+        """The leg with all that holds a word of the query; one of another road as it is."""
+        if leg.complete or leg.matched is None:
+            return leg
+        return self._timed(leg.name, request, leg.matched)
 
     def _rank(self, request: SearchRequest, legs: Sequence[Leg]) -> Ranking:
         fused = fuse(_answers(legs), self.profile.search.fuse)
@@ -291,18 +298,11 @@ def _matched(legs: Sequence[Leg]) -> list[int]:
     return [leg.matched for leg in legs if leg.matched is not None]
 
 
-def _complete(legs: Sequence[Leg]) -> bool:
-    return all(leg.complete for leg in legs)
-
-
 def _all_shown(page: Ranking, limit: int) -> list[str]:
     """Where the page holds more than was asked for, why."""
     if len(page) <= limit:
         return []
-    return [
-        f"so few were found that all {len(page)} are shown: {limit} would drop more than half; "
-        "--set search.small_corpus=0 keeps to it"
-    ]
+    return [ALL_SHOWN.format(count=len(page), limit=limit)]
 
 
 def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:

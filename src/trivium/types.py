@@ -442,8 +442,7 @@ class Leg:
 
     `terms` are the stemmed terms that made it find them (for highlights), `matched` the number of
     units that hold a query word, counted by the keyword leg, and `complete` says that nothing was
-    cut off at the depth asked for. `reach` counts what it could have given without that depth, and
-    `vector` is what the vector leg made of the query.
+    cut off at the depth asked for. `vector` is what the vector leg made of the query.
     """
 
     name: str
@@ -454,7 +453,6 @@ class Leg:
     terms: frozenset[str] = frozenset()
     complete: bool = True
     matched: int | None = None
-    reach: int = 0
     vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
 
 

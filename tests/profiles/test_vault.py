@@ -199,7 +199,7 @@ class TestSmallCorpusGuard:
         with self.of(tmp_path, 45, model=model) as library:  # more than the over-fetch of 30
             result = search(library, "axe", limit=10)
             assert (len(result), result.total, result.next_cursor) == (45, 45, None)
-            assert any("all 45 are shown" in text for text in result.warnings)
+            assert any("that 45 are shown" in text for text in result.warnings)
 
     def test_half_is_not_more_than_half(self, tmp_path: Path) -> None:
         with self.of(tmp_path, 20) as library:
@@ -220,6 +220,17 @@ class TestSmallCorpusGuard:
             library.add_entries(entry(f"h{i}", "axe", domain="x") for i in range(9))
             found = search(library, "axe", limit=2, filter=Filter(domain=("x",)))
             assert len(found) == 9
+
+    def test_what_only_meaning_finds_does_not_flood_the_page(self, tmp_path: Path) -> None:
+        with self.of(tmp_path, 9, model="hashing") as library:
+            library.add_entries(entry(f"r{i:02}", f"a long road {i}") for i in range(30))
+            few = search(library, "axe", limit=2)
+            assert {hit.id for hit in few} >= {f"e{i:02}" for i in range(9)}
+            assert len(few) <= 11
+            assert (few.matched, few.next_cursor) == (9, None)
+            assert len(few.legs[1].ranking) == 30
+            plain = search(library, "axe", limit=5)
+            assert (len(plain), plain.warnings) == (5, ())
 
     def test_other_profiles_have_none(self, tmp_path: Path) -> None:
         with self.of(tmp_path, 9) as library:

@@ -315,7 +315,7 @@ class TestPages:
         ) as federation:
             result = search(federation, limit=5)
             assert (len(result), result.total, result.next_cursor) == (18, 18, None)
-            assert any("all 18 are shown" in text for text in result.warnings)
+            assert any("that 18 are shown" in text for text in result.warnings)
             assert len(search(federation, limit=5, profile="default")) == 5
 
     def test_a_budget_and_facets_count_over_all_tiers(self) -> None:

@@ -49,7 +49,7 @@ from trivium.federation.merging import (
 from trivium.federation.tiers import Tier, configured, in_order
 from trivium.library import Library
 from trivium.library.asking import Asking
-from trivium.pages import Cursor, digest_of
+from trivium.pages import ALL_SHOWN, Cursor, by_words, digest_of
 from trivium.present import afforded, facets
 from trivium.types import (
     OWNER,
@@ -130,14 +130,16 @@ class Federation(Asking):
         alive = [tier for tier in self._opened() if tier.name not in failed]
         kept = self._merged(alive, answers, request, profile, grant, now)
         left, shown = (rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
-        few = cursor is None and is_small(answers.values(), kept, profile)
-        everything = few and bool(request.query.strip()) and len(left) > 2 * request.limit
-        cut = left if everything else left[: request.limit]
+        small = cursor is None and is_small(answers.values(), kept, profile, request.limit)
+        cut = left[: request.limit]
+        if small:
+            cut += [hit for hit in left[request.limit :] if by_words(hit.parts)]
         page = tuple(replace(hit, rank=shown + rank) for rank, hit in enumerate(cut, start=1))
         stamp = sum(self._libraries[tier.name].stamp(grant=grant) for tier in alive) % (1 << 53)
         hits, left_out = afforded(page, request.mode, request.budget)
         warnings = [*said(answers), *left_out]
-        warnings += [f"so few were found that all {len(page)} are shown"] if everything else []
+        if small:
+            warnings.append(ALL_SHOWN.format(count=len(page), limit=request.limit))
         warnings += [CHANGED] if cursor and cursor.stamp != stamp else []
         return Result(
             query=request.query,
@@ -153,7 +155,7 @@ class Federation(Asking):
             warnings=tuple(warnings),
             facets=facets(hit.document for hit in kept) if request.facets else None,
             next_cursor=self._next(request, profile, stamp, pool, page, now)
-            if len(page) < len(left)
+            if len(page) < len(left) and not small
             else None,
         )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from trivium.config import Profile
 from trivium.federation.tiers import Tier
-from trivium.pages import Cursor
+from trivium.pages import Cursor, by_words
 from trivium.types import Candidate, Document, Hit, Leg, Result, ScoreKind, SearchRequest
 
 
@@ -53,9 +53,11 @@ def rest(hits: Sequence[Hit], cursor: Cursor) -> list[Hit]:
     return [hit for hit in hits if (-hit.score, place_of(hit)) > (-cursor.score, cursor.chunk)]
 
 
-def is_small(answers: Iterable[Result], kept: Sequence[Hit], profile: Profile) -> bool:
-    """Whether all that the tiers have is in the pool, and it is little."""
-    return len(kept) < profile.search.small_corpus and not any(one.next_cursor for one in answers)
+def is_small(answers: Iterable[Result], kept: Sequence[Hit], profile: Profile, limit: int) -> bool:
+    """Whether so few hold a word of the query that a page should not drop most of them."""
+    most = profile.search.small_corpus
+    found = sum(by_words(hit.parts) for hit in kept)
+    return 2 * limit < found < most and all(one.matched < most for one in answers)
 
 
 def kind_of(answers: Iterable[Result]) -> ScoreKind:

@@ -46,7 +46,6 @@ def search(
         terms=read.terms,
         complete=found.complete,
         matched=found.matched,
-        reach=found.matched,
     )
 
 

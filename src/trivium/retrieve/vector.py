@@ -38,7 +38,6 @@ def search(
         LegState.OK if found.scored else LegState.EMPTY,
         found.ranking(),
         complete=found.complete,
-        reach=found.matched,
         vector=vector,
         note=_waiting(found.missing),
     )
