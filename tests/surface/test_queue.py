@@ -315,6 +315,29 @@ class TestBlueGreen:
             leg = other.search("axe 7", legs=["vector"]).legs[0]
             assert (leg.state, leg.note, other.model_name) == ("ok", "", "wide")
 
+    def test_a_library_without_a_model_can_get_one(self, tmp_path: Path) -> None:
+        with trivium.init(tmp_path / "none.trivium", model="none") as library:
+            library.add_text("An axe.", title="Axe", id="a")
+            assert library.embed(model="hashing").embedded == 1
+            assert library.search("axe", legs=["vector"]).hits[0].id == "a"
+            assert library.add_text("A road.", title="Road", id="b").waiting == 0
+
+    def test_a_model_that_was_switched_from_may_be_gone(
+        self, two_models: trivium.Library, tmp_path: Path
+    ) -> None:
+        two_models.embed(model="wide")
+        two_models.switch_model("wide")
+
+        def named(name: str) -> Hashing:
+            if name == "hashing":
+                raise UnknownModel("there is no model 'hashing'")
+            return Wide()
+
+        two_models._named = named  # type: ignore[method-assign]
+        (tmp_path / "new.md").write_text("A halberd.")
+        report = two_models.add(tmp_path / "new.md")
+        assert (len(report.added), report.waiting, report.model_problem) == (1, 0, "")
+
     def test_rankings_are_those_of_the_model(self, two_models: trivium.Library) -> None:
         two_models.embed(model="wide")
         asked = {"q": "axe 7"}
@@ -328,6 +351,42 @@ def test_in_the_terminal(run: Run, world: Path, notes: Path) -> None:
     assert run("embed", "--switch", "gone").returncode == 1
     assert "active model" in run("embed", "--drop", "hashing").stderr
     assert "they are three steps" in run("embed", "--model", "a", "--drop", "b").stderr
+    assert json.loads(run("status", "--json").stdout)["failed"] == []
+
+
+def test_a_new_model_is_compared_by_judged_queries(run: Run, world: Path, tmp_path: Path) -> None:
+    pytest.importorskip("wordllama", reason="the model 'static' is not installed")
+    judged = {"queries": {"q": "axe"}, "judgements": {"q": {"clock-01": 1}}}
+    (tmp_path / "judged.json").write_text(json.dumps(judged))
+    told = run("embed", "--model", "static", "--judgements", "judged.json", "--json")
+    data = json.loads(told.stdout)
+    assert (data["model"], data["embedded"], data["active"]) == ("static", 8, "hashing")
+    assert 0 < data["overlap"] <= 1
+    old, new = data["ndcg"]  # whatever rank the judged one has, it counts 1 / log2(rank + 1)
+    worth = [round(1 / np.log2(rank + 1), 4) for rank in range(1, 11)]
+    assert old in (0, *worth)
+    assert new in (0, *worth)
+    assert "static" in run("embed", "--switch", "static").stdout
+    assert json.loads(run("status", "--json").stdout)["model"] == "static"
+    assert run("embed", "--drop", "hashing").stdout == "8 vectors of hashing are gone\n"
+
+
+def test_a_model_that_is_down_ends_the_command_and_keeps_its_reason(
+    run: Run, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new.md").write_text("A halberd.")
+    run("add", "new.md", "--no-embed")
+
+    def down(self: Hashing, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise ModelUnavailable("the server is gone; start it")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Hashing, "documents", down)
+        told = run("embed")
+        assert (told.returncode, told.stderr) == (1, "error: the server is gone; start it\n")
+    [failed] = json.loads(run("status", "--json").stdout)["failed"]
+    assert failed["problem"] == "the server is gone; start it"
+    assert run("embed").stdout == "embedded 1 texts\n"
     assert json.loads(run("status", "--json").stdout)["failed"] == []
 
 

@@ -179,6 +179,16 @@ class TestPrune:
         done = json.loads(run("prune", "--keep", "1", "-L", folder, "--json").stdout)
         assert [version for _, version in done["versions"]] == [1, 2]
 
+    def test_a_reader_in_between_is_not_disturbed_and_does_not_hold_it_up(
+        self, library: trivium.Library
+    ) -> None:
+        with trivium.open(library.folder) as other, other._store.view(Grant()) as view:
+            started = time.monotonic()
+            assert len(library.prune(keep=1).versions) == 2
+            assert time.monotonic() - started < 20
+            assert len(view.browse(Filter(), "document", 5).scored) == 1
+        assert library.doctor() == []
+
     def test_a_negative_number_is_refused(self, library: trivium.Library) -> None:
         with pytest.raises(InvalidValue, match="-1 versions"):
             library.prune(keep=-1)

@@ -61,10 +61,6 @@ class Archive:
             return None
         return data if sha256(data).hexdigest() == hash else None
 
-    def hashes(self) -> list[str]:
-        """Everything that is kept."""
-        return sorted(file.name for file in self._folder.glob("??/*") if _is_hash(file.name))
-
     def unused(self, referenced: Collection[str], now: float | None = None) -> list[Path]:
         """Files that no version refers to, and halves that a killed process left; none too new."""
         latest = (time.time() if now is None else now) - GRACE
@@ -76,7 +72,3 @@ class Archive:
 
     def remove(self, hash: str) -> None:
         self.path(hash).unlink(missing_ok=True)
-
-
-def _is_hash(name: str) -> bool:
-    return len(name) == 64

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelError
+from trivium.errors import ModelError, UnknownModel
 from trivium.library.base import NO_MODEL
 from trivium.library.embedding import Embedding
 from trivium.protocols import CountsTokens, Progress, silent
@@ -122,7 +122,12 @@ class Filling(Embedding):
         from trivium.ingest.chunk import ESTIMATE, Ruler
 
         made_with = self.settings.model  # a model of later days does not cut the texts anew
-        model = None if made_with == NO_MODEL else self._named(made_with)
+        try:
+            model = None if made_with == NO_MODEL else self._named(made_with)
+        except UnknownModel:
+            if made_with == self.model_name:
+                raise
+            return ESTIMATE  # it was switched from and is gone; that must not stop an `add`
         if not isinstance(model, CountsTokens):
             return ESTIMATE
         try:

@@ -86,13 +86,13 @@ class Keeping(Opened):
 
     def _failed(self) -> list[dict[str, str]]:
         """Why texts that wait have no vector yet, as far as it was tried."""
-        models = [self._store.active_model(), *self._store.queue.building()]
+        active, queue = self._store.active_model(), self._store.queue
         found = []
-        for model in models:
-            if model and (outage := self._store.queue.outage(model.fingerprint)):
-                found.append({"model": model.name, "chunk": "", "problem": outage})
-            for chunk, why in self._store.queue.problems(model.fingerprint, SHOWN) if model else ():
-                found.append({"model": model.name if model else "", "chunk": chunk, "problem": why})
+        for model in [*([active] if active else []), *queue.building()]:
+            outage = queue.outage(model.fingerprint)
+            reasons = [("", outage)] if outage else []
+            for chunk, why in reasons + queue.problems(model.fingerprint, SHOWN):
+                found.append({"model": model.name, "chunk": chunk, "problem": why})
         return found
 
     def doctor(self) -> list[str]:

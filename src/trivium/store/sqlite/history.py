@@ -9,10 +9,19 @@ from datetime import datetime
 from trivium.clock import format_time, parse_time
 from trivium.errors import LibraryError
 from trivium.protocols import Pruned
-from trivium.store.sqlite.connection import HISTORY, Connections, in_our_words, statements
+from trivium.store.sqlite.connection import (
+    HISTORY,
+    WAIT_SECONDS,
+    Connections,
+    in_our_words,
+    statements,
+)
 
 ALL = 1 << 60
 """More versions than there are."""
+
+MOMENT = 1000
+"""Milliseconds to wait for others before the disk keeps its pages: nobody is stopped for that."""
 
 
 class SqliteHistory:
@@ -76,8 +85,12 @@ class SqliteHistory:
         try:
             with in_our_words(self._connections.path):
                 reader = self._connections.reader()
-                reader.execute("VACUUM")
-                reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                reader.execute(f"PRAGMA busy_timeout = {MOMENT}")
+                try:
+                    reader.execute("VACUUM")
+                    reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    reader.execute(f"PRAGMA busy_timeout = {int(WAIT_SECONDS * 1000)}")
         except LibraryError:
             return
 
