@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, nearest
-from trivium.factual import LABELS
+from trivium.factual import LABELS, VerifySettings
 from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
 from trivium.types import COLUMNS, Bm25, Unit
 
@@ -193,6 +193,7 @@ class SearchSettings:
     vector: VectorSettings = VectorSettings()
     trigram: TrigramSettings = TrigramSettings()
     fuse: FuseSettings = FuseSettings()
+    verify: VerifySettings = field(default_factory=VerifySettings)
     score: ScoreSettings = ScoreSettings()
     memory: MemorySettings = MemorySettings()
     snippet: Literal["best", "start"] = "best"

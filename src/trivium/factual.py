@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from trivium.types import Document, Grant, Passage, Pattern, Quad, Statement
 
@@ -14,6 +15,22 @@ LABELS = (  # what says how a subject is called, the best first
     "https://schema.org/name",
     "http://schema.org/name",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class VerifySettings:
+    """What counts as a conflict besides what the graph's own axioms say, and what it does to hits.
+
+    Properties are named by IRI or by local name. `exclusive` properties have one holder at a time:
+    the value names the properties that say from when and until when a subject holds it.
+    """
+
+    functional: tuple[str, ...] = ()
+    acyclic: tuple[str, ...] = ()
+    exclusive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    effect: Literal["off", "mark", "lower", "drop"] = "mark"
+    factor: float = 0.5
+    """What the score of a hit with an open verification is multiplied by, if it is lowered."""
 
 
 class FactReader(Protocol):
@@ -67,6 +84,12 @@ class GraphStore(Protocol):
 
     def documents_about(self, subject: str, grant: Grant) -> tuple[str, ...]:
         """The uris of visible documents, other than facts, that are about a subject."""
+
+    def predicates(self) -> list[str]:
+        """Every property that any statement has, in order."""
+
+    def dangling(self, subjects: Collection[str] | None, grant: Grant) -> Iterator[Statement]:
+        """Visible statements that lead to an IRI of which nothing visible is stated."""
 
     def stamp(self, grant: Grant) -> str:
         """Changes when the statements visible through a grant change."""

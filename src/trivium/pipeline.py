@@ -6,7 +6,7 @@ No I/O of its own: the view answers for the library, the embedder for the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
@@ -23,6 +23,7 @@ from trivium.rerank.judge import Judge, Judgement
 from trivium.retrieve import keyword, trigram, vector
 from trivium.score.signals import beside
 from trivium.score.stage import Stage
+from trivium.score.verified import settled
 from trivium.types import (
     OWNER,
     Filter,
@@ -55,6 +56,8 @@ class Search:
     shift: float = 0.0
     """How far feedback has moved the weight of words, where the profile has signals."""
     reranker: Reranker | None = None
+    disputed: Callable[[Collection[str]], Mapping[str, tuple[str, ...]]] | None = None
+    """Which subjects have open verifications."""
 
     def __call__(self, request: SearchRequest) -> Result:
         started = perf_counter()
@@ -225,12 +228,23 @@ class Search:
     def _rank(self, request: SearchRequest, legs: Sequence[Leg]) -> Ranking:
         fused = fuse(_answers(legs), self.profile.search.fuse)
         score = Stage(self.view, self.profile.search, self.now, self.shift)
-        return self._group(score(fused, request, legs))
+        return self._settled(self._group(score(fused, request, legs)))
 
     def _group(self, ranking: Ranking) -> Ranking:
         chunks = [candidate.id for candidate in ranking.candidates]
         units = self.view.units(chunks, self.profile.search.unit)
         return group(ranking, dict(zip(chunks, units, strict=True)))
+
+    def _settled(self, ranking: Ranking) -> Ranking:
+        """What verifications are open about is lowered or dropped, where the profile says so."""
+        settings = self.profile.search.verify
+        if self.disputed is None or settings.effect not in ("lower", "drop"):
+            return ranking
+        chunks = [candidate.id for candidate in ranking.candidates]
+        subjects = dict(zip(chunks, self.view.units(chunks, "entity"), strict=True))
+        disputed = self.disputed(frozenset(subjects.values()))
+        touched = frozenset(chunk for chunk, subject in subjects.items() if subject in disputed)
+        return settled(ranking, touched, settings)
 
     def _hits(self, legs: Sequence[Leg], page: Ranking, shown: int) -> tuple[Hit, ...]:
         chunks = [candidate.id for candidate in page.candidates]

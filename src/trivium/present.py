@@ -255,6 +255,7 @@ def hit_json(hit: Hit, *, full: bool) -> dict[str, Any]:
         "tags": list(document.tags),
         "tier": hit.tier,
         "freshness": hit.freshness,
+        "verifications": list(hit.verifications),
         "snippet": hit.snippet,
         "highlights": [{"leg": h.leg, "start": h.start, "end": h.end} for h in hit.highlights],
         "tokens": hit.tokens,

@@ -504,6 +504,8 @@ class Hit:
     highlights: tuple[Highlight, ...]
     tokens: int
     freshness: str = "unverified"
+    verifications: tuple[str, ...] = ()
+    """Open conflicts among the facts about its subject."""
     tier: str | None = None
 
     @property

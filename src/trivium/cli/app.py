@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "keeping:status",
     "facts": "facts:facts",
     "sparql": "facts:sparql",
+    "verify": "verify:verify",
     "doctor": "keeping:doctor",
     "eval": "evaluate:evaluate",
     "import": "bundles:import_any",

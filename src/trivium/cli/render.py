@@ -115,6 +115,8 @@ def _place(hit: Hit) -> str:
     pieces.append(f"#{document.number}")
     if hit.freshness in ("stale", "missing"):
         pieces.append(f"source is {hit.freshness}")
+    if hit.verifications:
+        pieces.append(f"in dispute: {', '.join(hit.verifications)}")
     return " · ".join(pieces)
 
 

@@ -1,13 +1,24 @@
-"""Documents about a subject of facts: what their front matter says ties the two together."""
+"""Where files meet facts: documents about a subject, and files of facts themselves."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from trivium.errors import InvalidValue
 from trivium.factual import GraphStore
 from trivium.graph.names import expand
 from trivium.types import OWNER, Draft
+
+if TYPE_CHECKING:
+    from trivium.ingest.facts import FactFiles
+
+
+def fact_files(*given: Any) -> FactFiles:
+    """Loaded when a file of facts is met."""
+    from trivium.ingest.facts import FactFiles
+
+    return FactFiles(*given)
 
 
 def about(draft: Draft, graph: GraphStore) -> tuple[Draft, str]:

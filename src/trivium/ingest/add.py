@@ -15,7 +15,7 @@ from trivium.config import IndexSettings
 from trivium.errors import MissingExtra, SourceError, TriviumError
 from trivium.factual import GraphStore
 from trivium.graph.rdf import is_facts
-from trivium.ingest.about import about
+from trivium.ingest.about import about, fact_files
 from trivium.ingest.archive import Archive
 from trivium.ingest.blocks import Extraction
 from trivium.ingest.chunk import ESTIMATE, Ruler
@@ -101,7 +101,7 @@ class Adding:
     force: bool = False
     grant: Grant = OWNER
     archive: Archive | None = None
-    base: str | None = None  # what relative IRIs in files of facts begin with
+    base: str | None = None  # of relative IRIs in facts
     _reader: Reader = field(init=False)
     _likeness: Likeness = field(init=False)
     _words: FolderWords = field(default_factory=FolderWords)
@@ -117,6 +117,7 @@ class Adding:
     _renamed: list[str] = field(default_factory=list)
     _missing: list[str] = field(default_factory=list)
     _removed: list[str] = field(default_factory=list)
+    facts: bool = False
 
     def __post_init__(self) -> None:
         self._reader = Reader(self.extractor)
@@ -239,13 +240,11 @@ class Adding:
 
     def _facts(self, path: Path, uri: str, fill: Fill) -> None:
         """A file of facts may be larger than memory: it goes into the store by itself."""
-        from trivium.ingest.facts import FactFiles
-
         self._flush()
-        files = FactFiles(self.store, self.settings, self.given, self.now, self.reprocess)
+        self.facts = True
+        files = fact_files(self.store, self.settings, self.given, self.now, self.reprocess)
         id, outcome = files(path, uri, fill, self.base, self.progress)
-        lists = {"added": self._added, "updated": self._updated, "unchanged": self._unchanged}
-        lists[outcome].append(id)
+        getattr(self, f"_{outcome}").append(id)
 
     def _name_source(self, folder: Path) -> None:
         """Make the folder a source, unless it lies in one."""

@@ -2,16 +2,16 @@
 
 from trivium.library.base import NO_MODEL
 from trivium.library.consulting import Consulting
-from trivium.library.facts import Knowing
 from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.remembering import Remembering
 from trivium.library.searching import Searching
 from trivium.library.statement import Stating
+from trivium.library.verifying import Verifying
 from trivium.library.versioning import Versioning
 
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Knowing, Remembering, Consulting, Searching, Stating, Judging, Versioning, Keeping):
+class Library(Verifying, Remembering, Consulting, Searching, Stating, Judging, Versioning, Keeping):
     """An open library. Use it as a context manager, or call `close`."""

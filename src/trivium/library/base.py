@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from trivium.config import read_library_toml
+from trivium.config import Profile, read_library_toml
 from trivium.embed import EMBEDDERS
 from trivium.embed import embedder as model_named
 from trivium.embed.once import AskedOnce
@@ -124,6 +124,12 @@ class Opened:
             return self._model()
         except (UnknownModel, InvalidValue, UnknownSetting):
             return None
+
+    def disputed(
+        self, subjects: Collection[str], profile: Profile, grant: Grant
+    ) -> dict[str, tuple[str, ...]]:
+        """The open verifications that touch each of these subjects; facts add them."""
+        return {}
 
     def _reading(self) -> FactReader:
         from trivium.ingest.facts import Reading  # not part of searching

@@ -38,9 +38,20 @@ class Searching(Opened, Asking):
         with self._store.view(grant, request.filter.as_of) as view:
             moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
             search = Search(view, profile, model, self._threads, moment, grant, shift, reader)
-            result = search(request)
+            result = replace(
+                search, disputed=lambda subjects: self.disputed(subjects, profile, grant)
+            )(request)
         sources = self._store.sources()
-        checked = (replace(h, freshness=freshness(h.document, sources)) for h in result.hits)
+        subjects = frozenset(h.chunk.subject for h in result.hits if h.chunk.subject)
+        disputed = self.disputed(subjects, profile, grant)
+        checked = (
+            replace(
+                h,
+                freshness=freshness(h.document, sources),
+                verifications=disputed.get(h.chunk.subject or "", ()),
+            )
+            for h in result.hits
+        )
         notices = self._configuration.notices if self._configuration else ()
         return replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import groupby
@@ -151,13 +151,18 @@ class SqliteGraph:
         query = named()["statements"].replace("{pattern}", _where(pattern))
         values = {**_given(pattern), "scopes": scopes_of(grant)}
         with in_our_words(self._connections.path):
-            rows = self._connections.reader().execute(query, values)
-            for parts, stated in groupby(rows, key=_parts):
-                sources = (
-                    Provenance(row["id"], row["uri"], row["version"], parse_time(row["made"]))
-                    for row in stated
-                )
-                yield Statement(Quad(*parts), tuple(sources))
+            yield from _statements(self._connections.reader().execute(query, values))
+
+    def predicates(self) -> list[str]:
+        with in_our_words(self._connections.path):
+            rows = self._connections.reader().execute(named()["predicates"])
+            return [row["predicate"] for row in rows]
+
+    def dangling(self, subjects: Collection[str] | None, grant: Grant) -> Iterator[Statement]:
+        wanted = None if subjects is None else json.dumps(sorted(subjects))
+        values = {"subjects": wanted, "scopes": scopes_of(grant)}
+        with in_our_words(self._connections.path):
+            yield from _statements(self._connections.reader().execute(named()["dangling"], values))
 
     def labels(self, resources: Sequence[str], reader: FactReader, grant: Grant) -> dict[str, str]:
         with in_our_words(self._connections.path):
@@ -180,6 +185,15 @@ class SqliteGraph:
             values = {"scopes": scopes_of(grant)}
             rows = self._connections.reader().execute(named()["sources_of_facts"], values)
             return content_hash(json.dumps([tuple(row) for row in rows]))
+
+
+def _statements(rows: Iterable[sqlite3.Row]) -> Iterator[Statement]:
+    for parts, stated in groupby(rows, key=_parts):
+        sources = (
+            Provenance(row["id"], row["uri"], row["version"], parse_time(row["made"]))
+            for row in stated
+        )
+        yield Statement(Quad(*parts), tuple(sources))
 
 
 def _parts(row: sqlite3.Row) -> tuple[str, ...]:

@@ -170,3 +170,37 @@ FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.versio
 WHERE c.subject = :subject AND c.predicate IS NULL
   AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
 ORDER BY d.uri;
+
+-- name: ledger_head
+SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1;
+
+-- name: add_to_ledger
+INSERT INTO ledger (number, at, entry, previous, hash) VALUES (?, ?, ?, ?, ?);
+
+-- name: ledger
+SELECT number, at, entry, previous, hash FROM ledger ORDER BY number;
+
+-- name: predicates
+WITH RECURSIVE found (predicate) AS (
+  SELECT min(predicate) FROM quads
+  UNION ALL
+  SELECT (SELECT min(q.predicate) FROM quads q WHERE q.predicate > f.predicate)
+  FROM found f WHERE f.predicate IS NOT NULL
+)
+SELECT predicate FROM found WHERE predicate IS NOT NULL;
+
+-- name: dangling
+SELECT q.subject, q.predicate, q.object, q.datatype, q.language, q.graph,
+       d.id, d.uri, q.version, v.made
+FROM quads q
+JOIN documents d ON d.number = q.document AND d.version = q.version
+JOIN versions v ON v.document = q.document AND v.version = q.version
+WHERE q.datatype = '' AND q.object NOT LIKE '\_:%' ESCAPE '\' AND q.object NOT LIKE '<<(%'
+  AND q.predicate <> 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+  AND (:subjects IS NULL OR q.subject IN (SELECT value FROM json_each(:subjects)))
+  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND NOT EXISTS (
+    SELECT 1 FROM quads o JOIN documents e ON e.number = o.document AND e.version = o.version
+    WHERE o.subject = q.object
+      AND (:scopes IS NULL OR e.scope IN (SELECT value FROM json_each(:scopes))))
+ORDER BY q.subject, q.predicate, q.object, q.datatype, q.language, q.graph, d.id;

@@ -35,6 +35,7 @@ from trivium.store.sqlite.fused import SqliteFused
 from trivium.store.sqlite.graph import SqliteGraph
 from trivium.store.sqlite.history import SqliteHistory
 from trivium.store.sqlite.inspect import check, status
+from trivium.store.sqlite.ledger import SqliteLedger
 from trivium.store.sqlite.queue import SqliteQueue
 from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.store.sqlite.view import SqliteView, parts_of
@@ -89,6 +90,7 @@ class SqliteStore:
         self.queue = SqliteQueue(self._connections)
         self._wrote = False
         self.graph = SqliteGraph(self._connections, self._note_write)
+        self.ledger = SqliteLedger(self._connections)
         self.fused = SqliteFused(self._connections)
 
     def _note_write(self) -> None:
