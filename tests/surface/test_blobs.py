@@ -148,6 +148,24 @@ class TestS3:
         assert files.cat_file(f"trivium-documents/{hash[:2]}/{hash}") == b"An axe."
 
 
+def test_a_storage_that_never_answers_costs_a_moment_and_no_document(
+    tmp_path: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STORAGE_KEY", "access:secret")
+    monkeypatch.setattr("trivium.ingest.blobs.TIME_OUT", 0.5)
+    (tmp_path / "axe.md").write_text("An axe.")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        use(settings_file, "s3", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with trivium.init(tmp_path / "w.trivium", model="hashing") as library:
+            report = library.add(tmp_path / "axe.md")
+            assert library.search("axe", legs=["keyword"]).hits
+    assert report.blob_problem == (
+        "no answer from blob storage in 0.5 seconds; 1 files wait for the next 'trivium add'"
+    )
+
+
 def test_a_variable_that_is_not_set_is_named(
     tmp_path: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

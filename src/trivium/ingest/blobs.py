@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TookTooLong
+from threading import Thread
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -37,17 +36,23 @@ class FsspecBlobs:
 
     def put(self, hash: str, data: bytes) -> str:
         path = f"{self._container}/{hash[:2]}/{hash}"
-        pool = ThreadPoolExecutor(1)
-        try:
-            pool.submit(self._write, path, data).result(TIME_OUT)
-        except TookTooLong:
-            raise SourceError(f"no answer from blob storage in {TIME_OUT:.0f} seconds") from None
-        # The clients raise whatever their libraries do; a copy that fails must cost nothing.
-        except Exception as error:
-            reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise SourceError(f"blob storage refused: {reason}") from error
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        failures: list[Exception] = []
+
+        def write() -> None:
+            # The clients raise whatever their libraries do; a copy that fails must cost nothing.
+            try:
+                self._write(path, data)
+            except Exception as error:
+                failures.append(error)
+
+        writing = Thread(target=write, daemon=True)  # if it hangs, the process ends without it
+        writing.start()
+        writing.join(TIME_OUT)
+        if writing.is_alive():
+            raise SourceError(f"no answer from blob storage in {TIME_OUT:g} seconds")
+        if failures:
+            reason = " ".join(str(failures[0]).split())[:200] or type(failures[0]).__name__
+            raise SourceError(f"blob storage refused: {reason}") from failures[0]
         return f"{self._scheme}://{path}"
 
     def _write(self, path: str, data: bytes) -> None:
