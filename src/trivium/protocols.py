@@ -8,7 +8,7 @@ profile that needs it is refused when it is opened (`legs_of`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -307,6 +307,45 @@ class AdapterState:
     root: str
     adapter: str
     watermark: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChanges:
+    """What a source has to say since it was last asked; paths are relative, with slashes.
+
+    `errors` are (path, message). The watermark is given back the next time.
+    """
+
+    created: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    errors: tuple[tuple[str, str], ...] = ()
+    watermark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """A document as its source has it.
+
+    `fields` say more about it than its own words do, and `links` lead to paths in the source, or to
+    names that nothing there has.
+    """
+
+    data: bytes
+    modified: datetime
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
+
+
+class DocumentSource(Protocol):
+    """Where documents come from: a folder, a vault, a repository, whatever an entry point names."""
+
+    def sync(self, watermark: str, known: Mapping[str, str]) -> SourceChanges:
+        """What changed since the watermark ("" at first); `known` is path → SHA-256 of content."""
+
+    def read(self, path: str) -> SourceItem:
+        """The document at a path that `sync` named; `SourceError` where that is impossible."""
 
 
 class Catalogue(Protocol):

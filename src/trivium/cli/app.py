@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "filling:init",
     "add": "filling:add",
     "embed": "embedding:embed",
+    "watch": "watching:watch",
     "search": "searching:search",
     "context": "asking:context",
     "ask": "asking:ask",

@@ -51,6 +51,10 @@ def add(
     extractor: Annotated[
         Literal["local", "azure"], typer.Option(help="Who reads PDF and Office files.")
     ] = "local",
+    source: Annotated[
+        str | None,
+        typer.Option("--as", help="What the paths are: folder, obsidian, git.", show_default=False),
+    ] = None,
     sync: Annotated[
         bool, typer.Option("--sync", help="Remove documents below the folders whose file is gone.")
     ] = False,
@@ -77,6 +81,7 @@ def add(
             tags=tag or (),
             reprocess=reprocess,
             extractor=extractor,
+            source=source,
             sync=sync,
             force=force,
             embed=embed,

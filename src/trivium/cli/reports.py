@@ -21,23 +21,41 @@ def show_done(sentence: str, data: Mapping[str, object] | None) -> None:
     typer.echo(sentence if data is None else to_text(data))
 
 
+def add_json(report: AddReport) -> dict[str, object]:
+    """What an `add` did, as every surface shows it."""
+    return {
+        "added": list(report.added),
+        "updated": list(report.updated),
+        "unchanged": list(report.unchanged),
+        "renamed": list(report.renamed),
+        "missing": list(report.missing),
+        "removed": list(report.removed),
+        "skipped": list(report.skipped),
+        "errors": [{"name": name, "message": text} for name, text in report.errors],
+        "notes": [{"name": name, "message": text} for name, text in report.notes],
+        "waiting": report.waiting,
+        "model_problem": report.model_problem,
+        "blob_problem": report.blob_problem,
+    }
+
+
+def counted(report: AddReport) -> str:
+    """How many of each; "" if nothing happened."""
+    counts = {
+        "added": len(report.added),
+        "updated": len(report.updated),
+        "unchanged": len(report.unchanged),
+        "renamed": len(report.renamed),
+        "removed": len(report.removed),
+        "skipped (no text format)": len(report.skipped),
+        "failed": len(report.errors),
+    }
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+
+
 def show_add(report: AddReport, *, as_json: bool) -> None:
     if as_json:
-        data = {
-            "added": list(report.added),
-            "updated": list(report.updated),
-            "unchanged": list(report.unchanged),
-            "renamed": list(report.renamed),
-            "missing": list(report.missing),
-            "removed": list(report.removed),
-            "skipped": list(report.skipped),
-            "errors": [{"name": name, "message": text} for name, text in report.errors],
-            "notes": [{"name": name, "message": text} for name, text in report.notes],
-            "waiting": report.waiting,
-            "model_problem": report.model_problem,
-            "blob_problem": report.blob_problem,
-        }
-        typer.echo(to_text(data))
+        typer.echo(to_text(add_json(report)))
         return
     for name, message in report.notes[:MOST_ERRORS]:
         typer.echo(f"  {name}: {message}", err=True)
@@ -57,16 +75,7 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
         typer.echo(f"! kept here, not copied to blob storage: {report.blob_problem}", err=True)
     if report.waiting:
         typer.echo(f"! {report.waiting} texts wait; 'trivium embed' goes on", err=True)
-    counts = {
-        "added": len(report.added),
-        "updated": len(report.updated),
-        "unchanged": len(report.unchanged),
-        "renamed": len(report.renamed),
-        "removed": len(report.removed),
-        "skipped (no text format)": len(report.skipped),
-        "failed": len(report.errors),
-    }
-    typer.echo(", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing")
+    typer.echo(counted(report) or "nothing")
 
 
 def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:

@@ -34,8 +34,16 @@ from trivium.ingest.extract import Reader, refuse_large
 from trivium.ingest.fields import Fields
 from trivium.ingest.files import NotASource, normalise_lines, walk
 from trivium.ingest.folders import FolderWords
-from trivium.ingest.identity import Waiting, identified, is_file, is_missing, under
-from trivium.ingest.likeness import REFUSED, Alike, Likeness, sketch_of
+from trivium.ingest.identity import (
+    Waiting,
+    identified,
+    is_missing,
+    under,
+    uri_of,
+    uris_below,
+    was_edited,
+)
+from trivium.ingest.likeness import REFUSED, Likeness, sketch_of
 from trivium.ingest.markdown import scan
 from trivium.protocols import Catalogue, Progress, Store
 from trivium.text import content_hash
@@ -79,6 +87,11 @@ class AddReport:
     missing: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     blob_problem: str = ""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether anything changed, or did not when it should have."""
+        return any((self.added, self.updated, self.removed, self.errors, self.notes))
 
 
 @dataclass
@@ -139,12 +152,8 @@ class Adding:
             self._file(path, self._roots(), asked_for=True)
             return
         self._name_source(path)
-        roots = self._roots()
-        files = list(walk(path, lambda at, why: self._errors.append((str(at), why))))
-        self._total = (self._total or 0) + len(files)
-        for file in files:
-            self._file(file, roots, asked_for=False)
-        self._look_for_missing(path.resolve(), anything_left=bool(files))
+        anything_left = self._folder(path)
+        self._look_for_missing(path.resolve(), anything_left=anything_left)
 
     def text(
         self, text: str, title: str, id: str, *, source: str = "text", type: str | None = None
@@ -162,7 +171,9 @@ class Adding:
         document = with_fields(document, Fields(type=type), self.given, self.now)
         plain = normalise_lines(clean)
         extraction = Extraction(plain, scan(plain), extractor="text/1")
-        self._wait(Waiting(cut(document, extraction, self.settings, self.ruler), id))
+        draft = cut(document, extraction, self.settings, self.ruler)
+        # A memory says that something happened, and may say it again.
+        self._wait(Waiting(draft, id, mirrored=document.kind == "memory"))
 
     def entries(self, entries: Iterable[Mapping[str, Any]], name: str = "entries") -> None:
         try:
@@ -188,6 +199,15 @@ class Adding:
             removed=tuple(self._removed),
         )
 
+    def _folder(self, path: Path) -> bool:
+        """Take in all files of a folder; whether there are any."""
+        roots = self._roots()
+        files = list(walk(path, lambda at, why: self._errors.append((str(at), why))))
+        self._total = (self._total or 0) + len(files)
+        for file in files:
+            self._file(file, roots, asked_for=False)
+        return bool(files)
+
     def _file(self, path: Path, roots: Mapping[str, Path], *, asked_for: bool) -> None:
         self._seen += 1
         self.progress("read", self._seen, self._total)
@@ -211,7 +231,7 @@ class Adding:
 
     def _read(self, path: Path, roots: Mapping[str, Path], asked_for: bool) -> list[Waiting]:
         place = path.parent.resolve() / path.name
-        uri = _uri(place, roots)
+        uri = uri_of(place, roots)
         fill = partial(self._words.fill, folder=place.parent, root=roots[uri.partition(":")[0]])
         if is_facts(path):
             self._facts(path, uri, fill)
@@ -317,7 +337,11 @@ class Adding:
                 continue
             sketch = sketch_of(document, one.draft.text)
             alike = self._likeness.nearest(document, sketch)
-            if alike and alike.similarity >= REFUSED and self._moved(document, alike, sources):
+            if (
+                alike
+                and alike.similarity >= REFUSED
+                and was_edited(document, alike.document, sources)
+            ):
                 known[alike.document.id] = alike.document
                 yield under(alike.document.id, one)
                 continue
@@ -330,14 +354,6 @@ class Adding:
                 self._notes.append((one.name, f"{alike.sentence()}; both are kept."))
             self._likeness.keep(document, sketch)
             yield one
-
-    def _moved(self, document: Document, alike: Alike, sources: Mapping[str, str]) -> bool:
-        """Whether a new file is a stored one that was renamed and edited."""
-        return (
-            is_file(document, sources)
-            and alike.document.number > 0
-            and is_missing(alike.document, sources)
-        )
 
     def _stored(self, ids: Sequence[str]) -> dict[str, Document]:
         found = self.store.find(ids, OWNER)
@@ -356,7 +372,7 @@ class Adding:
             document.id
             for name, root in sources.items()
             if name not in read_by_adapters
-            for prefix in _below(name, Path(root), folder)
+            for prefix in uris_below(name, Path(root), folder)
             for document in self.store.catalogue.below(prefix)
             if is_missing(document, sources)
         ]
@@ -374,22 +390,6 @@ class Adding:
                     "from there. Mount it, or add --force if it is meant to be empty.",
                 )
             )
-
-
-def _uri(path: Path, roots: Mapping[str, Path]) -> str:
-    """`source:path` in the innermost source, so that a folder within a folder is stored once."""
-    inside = [(name, root) for name, root in roots.items() if path.is_relative_to(root)]
-    name, root = max(inside, key=lambda one: len(one[1].parts))
-    return f"{name}:{path.relative_to(root).as_posix()}"
-
-
-def _below(name: str, root: Path, folder: Path) -> list[str]:
-    """How the uris of a source begin that lie in a folder."""
-    if root.is_relative_to(folder):
-        return [f"{name}:"]
-    if not folder.is_relative_to(root):
-        return []
-    return [f"{name}:{folder.relative_to(root).as_posix()}/"]
 
 
 def _kept(drafted: Document, stored: Document) -> Document:

@@ -45,11 +45,17 @@ def of_extraction(
     settings: IndexSettings,
     ruler: Ruler = ESTIMATE,
     fill: Fill = as_they_are,
+    modified: datetime | None = None,
 ) -> Draft:
-    """The draft of a file; `fill` adds what others say about it where it says nothing itself."""
+    """The draft of a file; `fill` adds what others say about it where it says nothing itself.
+
+    With `modified` it need not lie on disk.
+    """
     fields = fill(document_fields(extraction.fields, str(path)))
-    state = path.stat()
-    modified = datetime.fromtimestamp(state.st_mtime, UTC)
+    changed = 0
+    if modified is None:
+        state = path.stat()
+        changed, modified = state.st_mtime_ns, datetime.fromtimestamp(state.st_mtime, UTC)
     document = Document(
         id=document_id(uri),
         uri=uri,
@@ -59,7 +65,7 @@ def of_extraction(
         media_type=extraction.media_type,
         source_hash=sha256(data).hexdigest(),
         source_size=len(data),
-        source_mtime=state.st_mtime_ns,
+        source_mtime=changed,
     )
     return cut(with_fields(document, fields, given, modified), extraction, settings, ruler)
 

@@ -55,7 +55,8 @@ _SKIPPED = (
     "*.omnidata",
     "node_modules",
     "__pycache__",
-    *("*~", "~$*", "*.swp", "*.swo", "*.tmp", "#*#"),  # what editors and Office leave behind
+    *("*~", "~$*", "*.sw[a-z]", "*.tmp", "#*#", "*___jb_*"),  # what editors and Office leave behind
+    *("*.part", "*.partial", "*.crdownload"),  # not there yet
 )
 
 
@@ -96,7 +97,7 @@ def _entries(folder: Path, on_error: Callable[[Path, str], None]) -> list[os.Dir
     """What is to be visited in a folder, last name first."""
     try:
         with os.scandir(folder) as found:
-            entries = [entry for entry in found if not _is_skipped(entry.name)]
+            entries = [entry for entry in found if not is_skipped(entry.name)]
     except OSError as error:
         on_error(folder, _reason(error))
         return []
@@ -107,7 +108,8 @@ def _entries(folder: Path, on_error: Callable[[Path, str], None]) -> list[os.Dir
     return sorted(named, key=lambda entry: entry.name, reverse=True)
 
 
-def _is_skipped(name: str) -> bool:
+def is_skipped(name: str) -> bool:
+    """Whether a file or folder of this name is hidden, temporary or generated."""
     return any(fnmatchcase(name, pattern) for pattern in _SKIPPED)
 
 

@@ -58,6 +58,27 @@ def is_missing(document: Document, sources: Mapping[str, str]) -> bool:
     return source in sources and not Path(sources[source], path).exists()
 
 
+def was_edited(new: Document, alike: Document, sources: Mapping[str, str]) -> bool:
+    """Whether a new file that is like a stored one is that one, renamed and edited."""
+    return is_file(new, sources) and alike.number > 0 and is_missing(alike, sources)
+
+
+def uri_of(path: Path, roots: Mapping[str, Path]) -> str:
+    """`source:path` in the innermost source, so that a folder within a folder is stored once."""
+    inside = [(name, root) for name, root in roots.items() if path.is_relative_to(root)]
+    name, root = max(inside, key=lambda one: len(one[1].parts))
+    return f"{name}:{path.relative_to(root).as_posix()}"
+
+
+def uris_below(name: str, root: Path, folder: Path) -> list[str]:
+    """How the uris of a source begin that lie in a folder."""
+    if root.is_relative_to(folder):
+        return [f"{name}:"]
+    if not folder.is_relative_to(root):
+        return []
+    return [f"{name}:{folder.relative_to(root).as_posix()}/"]
+
+
 def _moved(
     strangers: Sequence[Waiting], store: Known, sources: Mapping[str, str], claimed: set[str]
 ) -> dict[str, str]:

@@ -52,7 +52,7 @@ def bands(runs: frozenset[str]) -> list[int]:
         return []
     hashes = np.fromiter((crc32(run.encode("utf-8", "replace")) for run in runs), np.uint64)
     factors, shifts = _MIX | np.uint64(1)  # odd factors lose nothing
-    minima = np.array([(hashes * a + b).min() for a, b in zip(factors, shifts, strict=True)])
+    minima = (np.multiply.outer(factors, hashes) + shifts[:, None]).min(axis=1)
     rows = minima.reshape(_BANDS, _ROWS).astype("<u8")
     return [_signed(row.tobytes(), number) for number, row in enumerate(rows)]
 

@@ -9,9 +9,12 @@ from trivium.library.searching import Searching
 from trivium.library.statement import Stating
 from trivium.library.verifying import Verifying
 from trivium.library.versioning import Versioning
+from trivium.library.watching import Watching
 
 __all__ = ["NO_MODEL", "Library"]
 
 
-class Library(Verifying, Remembering, Consulting, Searching, Stating, Judging, Versioning, Keeping):
+class Library(
+    Watching, Verifying, Remembering, Consulting, Searching, Stating, Judging, Versioning, Keeping
+):
     """An open library. Use it as a context manager, or call `close`."""

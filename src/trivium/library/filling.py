@@ -17,6 +17,7 @@ from trivium.types import NO_FILTER, OWNER, Filter, Grant
 if TYPE_CHECKING:  # reading files is not part of searching; its modules load when they are needed
     from trivium.ingest.add import Adding, AddReport
     from trivium.ingest.chunk import Ruler
+    from trivium.ingest.mirror import Mirroring
     from trivium.store.omnidata import Bundle, ExportReport, ImportReport
 
 
@@ -34,6 +35,7 @@ class Filling(Embedding):
         extractor: str = "local",
         sync: bool = False,
         force: bool = False,
+        source: str | None = None,
         embed: bool = True,
         progress: Progress = silent,
         grant: Grant = OWNER,
@@ -46,12 +48,16 @@ class Filling(Embedding):
         A file that moved keeps its document; `sync=True` removes documents below the folders whose
         file is gone. Files and entries that are nearly the same as another document are left out
         unless `force`; what was found in a folder is taken in and noted. Reports mention no
-        document outside the grant.
+        document outside the grant. `source` names the kind of source that the paths are: folder,
+        obsidian, git or one of an installed package; what is gone from it is removed.
         """
         adding = self._adding(scope, category, tags, kind, reprocess, progress, extractor)
         adding.sync, adding.force, adding.grant = sync, force, grant
         for path in paths:
-            adding.path(Path(path))
+            if source is None:
+                adding.path(Path(path))
+            else:
+                adding.adapted(source, Path(path))
         return self._finish(adding, embed, progress)
 
     def add_text(
@@ -99,12 +105,12 @@ class Filling(Embedding):
         progress: Progress = silent,
         extractor: str = "local",
         base: str | None = None,
-    ) -> Adding:
-        from trivium.ingest.add import Adding
+    ) -> Mirroring:
         from trivium.ingest.draft import Given
+        from trivium.ingest.mirror import Mirroring
 
         given = Given(scope, category, tuple(tags), kind)
-        return Adding(
+        return Mirroring(
             self._store,
             self.settings,
             given,

@@ -1,0 +1,45 @@
+"""A folder of files, told apart by their content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from trivium.ingest.files import SUFFIXES, walk
+from trivium.protocols import SourceChanges, SourceItem
+
+
+class Folder:
+    """The files that an extractor can read."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def sync(self, watermark: str, known: Mapping[str, str]) -> SourceChanges:
+        created: list[str] = []
+        updated: list[str] = []
+        skipped: list[str] = []
+        errors: list[tuple[str, str]] = []
+        there = set()
+        for file in walk(self.root, lambda path, why: errors.append((str(path), why))):
+            if file.suffix.lower() not in SUFFIXES:
+                continue
+            path = file.relative_to(self.root).as_posix()
+            there.add(path)
+            try:
+                same = path in known and known[path] == sha256(file.read_bytes()).hexdigest()
+            except OSError as error:
+                errors.append(
+                    (str(file), f"cannot be read: {error.strerror}; check its permissions")
+                )
+                continue
+            (skipped if same else updated if path in known else created).append(path)
+        removed = tuple(sorted(known.keys() - there)) if there or not known else ()
+        return SourceChanges(tuple(created), tuple(updated), removed, tuple(skipped), tuple(errors))
+
+    def read(self, path: str) -> SourceItem:
+        file = self.root / path
+        modified = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+        return SourceItem(file.read_bytes(), modified)
