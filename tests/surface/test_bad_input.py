@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -30,6 +32,7 @@ from trivium.errors import (
     UnknownDocument,
     UnknownName,
 )
+from trivium.index.folder import FORMAT
 from trivium.store.sqlite import connection
 from trivium.types import Result
 
@@ -283,8 +286,8 @@ class TestModels:
         words = json.loads(
             run("search", "gravewind", "--leg", "keyword", "--leg", "trigram", "--json").stdout
         )
-        toml = world / "library.toml"
-        toml.write_text(toml.read_text().replace('"hashing"', '"static"'))
+        with closing(sqlite3.connect(world / "index.db")) as record, record:
+            record.execute("UPDATE models SET fingerprint = 'hashing:an-older-one'")
 
         answer = json.loads(run("search", "gravewind", "--json").stdout)
         assert answer["hits"] == words["hits"]
@@ -297,7 +300,8 @@ class TestModels:
         assert run("embed").stdout == "embedded 8 texts\n"
         answer = json.loads(run("search", "gravewind", "--json").stdout)
         assert answer["degraded"] == []
-        assert json.loads(run("status", "--json").stdout)["models"][0]["vectors"] == 8
+        models = json.loads(run("status", "--json").stdout)["models"]
+        assert [(one["active"], one["vectors"]) for one in models] == [(False, 8), (True, 8)]
 
     def test_a_library_without_a_model_says_so(self, run: Run, tmp_path: Path) -> None:
         trivium.init(tmp_path / "w.trivium", model="none").close()
@@ -315,7 +319,6 @@ class TestModels:
                 '[index]\nmodell = "hashing"',
                 "unknown setting 'index.modell'. Did you mean 'model'?",
             ),
-            ('[index]\nmodel = "gpt"', "no model 'gpt'"),
             ('profile = "gone"', "no profile named 'gone'"),
             ("index = 3", "'index' must be a table of settings, not 3"),
         ],
@@ -489,7 +492,16 @@ class TestDamagedCache:
         assert "and has been rebuilt" in result.warnings[0]
 
     @pytest.mark.parametrize(
-        "text", ["", "garbage", "[]", "{}", "null", '{"format": 2}', '{"format": 1, "library": 7']
+        "text",
+        [
+            "",
+            "garbage",
+            "[]",
+            "{}",
+            "null",
+            f'{{"format": {FORMAT}}}',
+            '{"format": 1, "library": 7',
+        ],
     )
     def test_a_manifest_of_garbage_is_noticed(self, world: Path, before: Answer, text: str) -> None:
         (world / "cache" / "manifest.json").write_text(text)
@@ -539,8 +551,9 @@ class TestDamagedCache:
 
     @pytest.mark.parametrize("grant", ["owner", "public"])
     def test_one_wrong_byte_in_any_array_changes_no_answer(
-        self, world: Path, tmp_path: Path, grant: str
+        self, world: Path, tmp_path: Path, grant: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("trivium.index.folder.GARBAGE_AGE", 3600.0)  # a slow machine's test
         who = trivium.Grant() if grant == "owner" else trivium.Grant(frozenset())
         filter = trivium.Filter(tags=("forge",), source=("*.md",), metadata=(("floors", 9),))
 
