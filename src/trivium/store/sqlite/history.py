@@ -37,10 +37,10 @@ class SqliteHistory:
         return parse_time(row["at"]) if row else None
 
     def source_hashes(self, but: Sequence[tuple[str, int]] = ()) -> set[str]:
+        gone = set(but)
         with in_our_words(self._connections.path):
-            query = statements(HISTORY)["source_hashes"]
-            rows = self._connections.reader().execute(query, (json.dumps(list(but)),))
-            return {hash for (hash,) in rows}
+            rows = self._connections.reader().execute(statements(HISTORY)["source_hashes"])
+            return {hash for id, version, hash in rows if (id, version) not in gone}
 
     def blobs(self, hashes: Iterable[str]) -> dict[str, str]:
         with in_our_words(self._connections.path):

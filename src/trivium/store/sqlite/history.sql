@@ -85,11 +85,8 @@ JOIN then_said s ON s.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#ty
 SELECT 1 FROM versions WHERE document = ? AND version = ?;
 
 -- name: source_hashes
-SELECT DISTINCT v.source_hash
-FROM versions v JOIN documents d ON d.number = v.document
-WHERE NOT EXISTS (
-  SELECT 1 FROM json_each(?) j
-  WHERE json_extract(j.value, '$[0]') = d.id AND json_extract(j.value, '$[1]') = v.version);
+SELECT d.id, v.version, v.source_hash
+FROM versions v JOIN documents d ON d.number = v.document;
 
 -- name: blobs
 SELECT b.hash, max(b.uri) AS uri FROM json_each(?) j JOIN blobs b ON b.hash = j.value
