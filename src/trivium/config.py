@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, nearest
 from trivium.factual import LABELS, VerifySettings
+from trivium.fusion_settings import NO_COMPANY, CompanySettings
 from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
 from trivium.types import COLUMNS, Bm25, Unit
 
@@ -103,7 +104,11 @@ class FuseSettings:
     method: Literal["rrf", "union", "relative", "dbsf", "blend"] = "rrf"
     k: float = 60
     weights: Mapping[str, float] = field(default_factory=dict)
-    scale: Mapping[str, Literal["best", "raw", "ceiling"]] = field(default_factory=dict)
+    scale: Mapping[str, Literal["best", "raw", "ceiling", "between"]] = field(default_factory=dict)
+    beyond: Literal["nothing", "score"] = "nothing"
+    """What a leg gives to chunks that only other legs ranked: nothing, or its own score of them."""
+    guard: bool = False
+    """Whether a leg with nothing to say about a query is weighted down."""
 
     def __post_init__(self) -> None:
         if self.k < 0:
@@ -194,6 +199,7 @@ class SearchSettings:
     trigram: TrigramSettings = TrigramSettings()
     fuse: FuseSettings = FuseSettings()
     verify: VerifySettings = field(default_factory=VerifySettings)
+    company: CompanySettings = NO_COMPANY
     score: ScoreSettings = ScoreSettings()
     memory: MemorySettings = MemorySettings()
     snippet: Literal["best", "start"] = "best"

@@ -1,13 +1,14 @@
 """Any number of rankings → one. Pure functions; each hit keeps the parts its score is made of.
 
-A leg that does not hold a candidate gives it nothing. The order in which legs are passed never
-matters to the scores, only to the order of the parts.
+A leg that does not hold a candidate gives it nothing, unless it says what it is worth (`beyond`).
+The order in which legs are passed never matters to the scores, only to the order of the parts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from trivium.config import FuseSettings
 from trivium.types import Candidate, Part, Ranking, ScoreKind
@@ -15,8 +16,11 @@ from trivium.types import Candidate, Part, Ranking, ScoreKind
 Legs = Mapping[str, Ranking]
 
 
-def fuse(legs: Legs, settings: FuseSettings) -> Ranking:
-    """Fuse by the method that the profile names."""
+def fuse(legs: Legs, settings: FuseSettings, trust: Mapping[str, float] | None = None) -> Ranking:
+    """Fuse by the method that the profile names; a leg's weight is multiplied by its trust."""
+    if trust and any(trust.get(name, 1.0) != 1.0 for name in legs):
+        weights = {name: settings.weight(name) * trust.get(name, 1.0) for name in legs}
+        settings = replace(settings, weights=weights)
     return METHODS[settings.method](legs, settings)
 
 
@@ -40,7 +44,8 @@ def relative(legs: Legs, settings: FuseSettings) -> Ranking:
 
     def contribution(name: str, rank: int, value: float) -> float:
         low, high = bounds[name]
-        return settings.weight(name) * ((value - low) / (high - low) if high > low else 1.0)
+        # what is beyond the depth can be below the lowest
+        return settings.weight(name) * (max(0.0, value - low) / (high - low) if high > low else 1.0)
 
     return _collect(legs, settings, contribution, ScoreKind.BLEND)
 
@@ -59,7 +64,8 @@ def dbsf(legs: Legs, settings: FuseSettings) -> Ranking:
 
 def blend(legs: Legs, settings: FuseSettings) -> Ranking:
     """Σ weight · score, each leg's score as it is (`raw`), or divided by the leg's best (`best`),
-    or by what nothing could exceed for this query (`ceiling`): then it is a share of one.
+    or by what nothing could exceed for this query (`ceiling`): then it is a share of one. The
+    geometric mean of these two (`between`) trusts a clear winner that holds but half the words.
     """
     divisors = {
         name: _divisor(ranking, settings.scale.get(name, "best")) for name, ranking in legs.items()
@@ -112,11 +118,17 @@ def _collect(
                 weight=weight,
             )
             parts.setdefault(candidate.id, []).append(part)
+        for id, score in ranking.beyond.items() if kind is ScoreKind.BLEND else ():
+            given = contribution(name, len(ranking) + 1, score)
+            part = Part("fuse", name, given, value=score, weight=weight)
+            parts.setdefault(id, []).append(part)
     return Ranking.sorted((Candidate.of(id, given) for id, given in parts.items()), kind)
 
 
 def _divisor(ranking: Ranking, scale: str) -> float:
-    return {"raw": 1.0, "best": _bounds(ranking)[1], "ceiling": ranking.ceiling}[scale]
+    best, ceiling = _bounds(ranking)[1], ranking.ceiling
+    between = math.sqrt(max(best, 0.0) * ceiling)
+    return {"raw": 1.0, "best": best, "ceiling": ceiling, "between": between}[scale]
 
 
 def _bounds(ranking: Ranking) -> tuple[float, float]:

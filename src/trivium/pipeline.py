@@ -13,9 +13,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.checks import check_numbers, idle_wishes, slips
+from trivium.company import in_company
 from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.fuse import fuse, group
+from trivium.guard import agrees_on_meaning, completed, guarded, trusts
 from trivium.pages import ALL_SHOWN, Cursor, next_cursor, with_words
 from trivium.present import afforded, facets, hit
 from trivium.protocols import Embedder, Reranker, TermStatistics, VectorSearch, View, legs_of
@@ -41,6 +43,7 @@ if TYPE_CHECKING:  # it loads logging, which a search of one leg needs as little
 
 MEMORY = Filter(kind=("memory",))
 EVERYTHING = 1 << 60
+EQUAL = FuseSettings(method="rrf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,8 @@ class Search:
             return [self._timed(name, request, depth) for name, depth in depths.items()]
         pool = self.threads()
         runs = [pool.submit(self._timed, name, request, depths[name]) for name in depths]
-        return [run.result() for run in runs]
+        legs = [run.result() for run in runs]
+        return guarded(legs, request.query) if self.profile.search.fuse.guard else legs
 
     def _timed(self, name: str, request: SearchRequest, depth: int) -> Leg:
         started = perf_counter()
@@ -204,7 +208,7 @@ class Search:
         most = settings.most if request.most_memories is None else request.most_memories
         if "memory" in request.filter.kind and request.most_memories is None:
             most = EVERYTHING  # asked for by kind
-        known = self._group(fuse(_answers(legs), FuseSettings(method="rrf"))).cut(most)
+        known = self._group(fuse(completed(legs, EQUAL), EQUAL)).cut(most)
         leg = Leg(
             "memory",
             LegState.OK if len(known) else LegState.EMPTY,
@@ -226,7 +230,10 @@ class Search:
         return self._timed(leg.name, request, leg.matched)
 
     def _rank(self, request: SearchRequest, legs: Sequence[Leg]) -> Ranking:
-        fused = fuse(_answers(legs), self.profile.search.fuse)
+        search = self.profile.search
+        fused = fuse(completed(legs, search.fuse), search.fuse, trusts(legs))
+        if agrees_on_meaning(legs):
+            fused = in_company(self.view, fused, search.unit, search.company)
         score = Stage(self.view, self.profile.search, self.now, self.shift)
         return self._settled(self._group(score(fused, request, legs)))
 
@@ -379,10 +386,6 @@ _ROADS: Mapping[str, Callable[[Search, SearchRequest, int], Leg]] = {
     "vector": _vector,
     "trigram": _trigram,
 }
-
-
-def _answers(legs: Sequence[Leg]) -> dict[str, Ranking]:
-    return {leg.name: leg.ranking for leg in legs if leg.state is LegState.OK}
 
 
 def _notes(legs: Sequence[Leg], *states: LegState) -> list[str]:

@@ -30,6 +30,7 @@ from trivium.types import (
     Verdict,
     Version,
     WordQuery,
+    Yardstick,
 )
 
 
@@ -72,7 +73,8 @@ class Found:
     so that one document of many chunks does not crowd out the others. `complete` says that it is
     the whole ranking; `matched` counts the matching units;
     `ceiling` is the score that no chunk could exceed; `missing` counts the chunks that could not
-    be considered, because their vector is still to be made.
+    be considered, because their vector is still to be made. A store that can tell the score of a
+    chunk beyond the depth gives a `yardstick`, good for as long as the view is open.
     """
 
     scored: tuple[tuple[str, float], ...] = ()
@@ -80,6 +82,7 @@ class Found:
     matched: int = 0
     ceiling: float = 0.0
     missing: int = 0
+    yardstick: Yardstick | None = field(default=None, compare=False, repr=False)
 
     def ranking(self) -> Ranking:
         return Ranking(
@@ -148,6 +151,14 @@ class VectorSearch(Protocol):
     def nearest(
         self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit
     ) -> Found: ...
+
+
+@runtime_checkable
+class VectorLookup(Protocol):
+    """The ability to compare chunks with each other."""
+
+    def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each chunk: its unit vector, zeros if it has none or is out of sight."""
 
 
 @runtime_checkable

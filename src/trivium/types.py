@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -415,11 +415,13 @@ class Ranking:
     """Candidates in order: best first, ties by id. The one place where ranks are counted.
 
     `ceiling` is the score that nothing could exceed for this query, 0 where that is not known.
+    `beyond` has a leg's own score of chunks that only other legs ranked: they have no rank here.
     """
 
     candidates: tuple[Candidate, ...] = ()
     kind: ScoreKind = ScoreKind.NONE
     ceiling: float = 0.0
+    beyond: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def sorted(cls, candidates: Iterable[Candidate], kind: ScoreKind) -> Ranking:
@@ -434,6 +436,20 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """How a leg measures any chunk that it was allowed to find, whether it found it or not.
+
+    `score_of` gives the leg's own score of named chunks, 0 for what it may not find; `mean` and
+    `deviation` are those of the score over all allowed chunks, of which there are `count`.
+    """
+
+    score_of: Callable[[Sequence[str]], list[float]]
+    mean: float
+    deviation: float
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,6 +470,11 @@ class Leg:
     complete: bool = True
     matched: int | None = None
     vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    yardstick: Yardstick | None = field(default=None, compare=False, repr=False)
+    guessed: bool = False
+    """Whether it read words of the query as others than were typed."""
+    trust: float = 1.0
+    """What its weight is multiplied by: below 1 for a leg with little to say to this query."""
 
 
 # --- asking and answering ------------------------------------------------------------------------

@@ -107,14 +107,20 @@ class TestAgainstTheReference:
                     pass
             if reopened:
                 mine = reopen()
+            every = [f"doc{i}@{v}/{n}" for i in range(8) for v in (1, 2, 3) for n in range(3)]
             with mine.view(grant) as view, right.view(grant) as oracle:
+                for row, right_row in zip(view.vectors(every), oracle.vectors(every), strict=True):
+                    assert row[row != 0].tolist() == right_row[right_row != 0].tolist()
                 for filter in filters:
                     found = view.words(query, bm25, filter, depth, unit)
-                    same_found(found, oracle.words(query, bm25, filter, depth, unit))
+                    right_words = oracle.words(query, bm25, filter, depth, unit)
+                    same_found(found, right_words)
                     vector = np.array([1.0, 0.5, 0.25], np.float32)
-                    assert view.nearest(vector, filter, depth, unit) == oracle.nearest(
-                        vector, filter, depth, unit
-                    )
+                    near = view.nearest(vector, filter, depth, unit)
+                    right_near = oracle.nearest(vector, filter, depth, unit)
+                    assert near == right_near
+                    same_yardstick(found, right_words, every)
+                    same_yardstick(near, right_near, every)
                     assert view.browse(filter, unit, depth) == oracle.browse(filter, unit, depth)
                 for word in ("shortsword", "kin", "axe", "кот"):
                     assert view.similar(word, (1, 20), depth) == oracle.similar(
@@ -268,6 +274,19 @@ def _asked(view: Any, query: Any, bm25: Any, filter: Filter, unit: Unit) -> Any:
     )
 
 
+def same_yardstick(mine: Found, right: Found, chunks: list[str]) -> None:
+    """Every chunk is measured alike, also those beyond the depth, filtered out or hidden."""
+    assert mine.yardstick is not None
+    assert right.yardstick is not None
+    measured = mine.yardstick.score_of(chunks)
+    assert measured == pytest.approx(right.yardstick.score_of(chunks), abs=1e-9)
+    assert mine.yardstick.mean == pytest.approx(right.yardstick.mean, abs=1e-6)
+    assert mine.yardstick.deviation == pytest.approx(right.yardstick.deviation, abs=1e-3)
+    for id, score in mine.scored:  # one measure for what was found and for what was not
+        if id in chunks:
+            assert mine.yardstick.score_of([id]) == [score]
+
+
 def same_found(mine: Found, right: Found) -> None:
     """Equal, but for scores in the last digits and the order of what they tie."""
     assert (mine.complete, mine.matched) == (right.complete, right.matched)
@@ -324,6 +343,12 @@ def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit:
         return (
             view.words(query, bm25, filter, 5, unit),
             view.nearest(vector, filter, 5, unit),
+            [row[row != 0].tolist() for row in view.vectors(["hidden0@1/0", "open0@1/0"])],
+            [
+                (found.yardstick.score_of(["hidden0@1/0", "open0@1/0"]), found.yardstick.mean)
+                for found in (view.words(query, bm25, filter, 5, unit),)
+                if found.yardstick
+            ],
             view.browse(filter, unit, 5),
             [view.similar(word, (1, 20), 5) for word in worlds.WORDS],
             [view.starting(word[:2], 5) for word in worlds.WORDS],

@@ -58,6 +58,16 @@ class TestByHand:
         fused = fuse({"keyword": ranking(a=3, b=1)}, FuseSettings("dbsf"))  # mean 2, deviation 1
         assert scores(fused) == pytest.approx({"a": 0.5 + 1 / 6, "b": 0.5 - 1 / 6})
 
+    def test_between_is_the_geometric_mean_of_best_and_ceiling(self) -> None:
+        found = replace(ranking(a=4, b=2), ceiling=9.0)  # √(4 · 9) = 6
+        settings = FuseSettings("blend", scale={"keyword": "between"})
+        assert scores(fuse({"keyword": found}, settings)) == pytest.approx({"a": 4 / 6, "b": 2 / 6})
+
+    def test_trust_multiplies_a_weight(self) -> None:
+        legs = {"keyword": ranking(a=9), "vector": ranking(b=0.8)}
+        fused = fuse(legs, FuseSettings(k=60, weights={"vector": 0.6}), {"vector": 0.5})
+        assert scores(fused) == pytest.approx({"a": 1 / 61, "b": 0.3 / 61})
+
     def test_blend_divides_by_the_best_or_takes_scores_as_they_are(self) -> None:
         settings = FuseSettings(
             "blend", weights={"keyword": 0.4, "vector": 0.6}, scale={"vector": "raw"}

@@ -13,7 +13,7 @@ LAYERS = [
     {"version"},
     {"errors"},
     {"types", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
-    {"stages"},
+    {"stages", "fusion_settings"},
     {"protocols", "config"},
     {"settings"},
     {"configuration", "endpoint"},
@@ -23,6 +23,8 @@ LAYERS = [
         "embed",
         "fuse",
         "graph",
+        "company",
+        "guard",
         "ingest",
         "retrieve",
         "store",
@@ -55,6 +57,8 @@ WITHIN_LAYER = {
 }
 NO_DATABASE = (
     "fuse.py",
+    "company.py",
+    "guard.py",
     "pipeline.py",
     "present.py",
     "retrieve",

@@ -8,6 +8,7 @@ A word's surface forms ("axe", "axes") are kept side by side under their term ("
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -31,6 +32,8 @@ class Segment:
         self._length_in: dict[bytes, NDArray[np.int64]] = {}
         self._document_ids: dict[int, str] = {}
         self._terms: dict[str, int] = {}
+        self.known_rows: dict[str, int] = {}
+        """The rows of chunks that were given out as candidates: they are soon asked for again."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -88,6 +91,11 @@ class Segment:
                 strict=True,
             )
         ]
+
+    def row_of(self, chunk: str) -> int:
+        """The row of this chunk, or -1."""
+        row = bisect_left(range(len(self)), chunk, key=self.id)
+        return row if row < len(self) and self.id(row) == chunk else -1
 
     def document_id(self, document: int) -> str:
         """The id of a document of this segment; decoded once."""

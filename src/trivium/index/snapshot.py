@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index import bm25 as words
+from trivium.index import lookup
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.segment import Segment
@@ -118,7 +119,8 @@ class Seen:
             ]
 
         chosen = first_units(best, total, depth)
-        return Found(chosen, len(chosen) == total, matched, answer.ceiling)
+        yardstick = lookup.of_words(self, answer.rows, allowed)
+        return Found(chosen, len(chosen) == total, matched, answer.ceiling, yardstick=yardstick)
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         """How many visible rows there are, and how many hold each term in these columns.
@@ -151,7 +153,23 @@ class Seen:
         )
         missing = sum(wanted) - total
         chosen = first_units(best, total, depth)
-        return Found(chosen, len(chosen) == total, total, 1.0, missing)
+        yardstick = lookup.of_vectors(self, neighbours)
+        return Found(chosen, len(chosen) == total, total, 1.0, missing, yardstick)
+
+    def place(self, chunk: str) -> tuple[int, int] | None:
+        """The segment and row where a chunk that is visible stands."""
+        segments = self.snapshot.segments
+        for remembered in (True, False):
+            for index, living in enumerate(segments):
+                known, segment = living.segment.known_rows, living.segment
+                row = known.get(chunk, -1) if remembered else segment.row_of(chunk)
+                if row >= 0 and self.visible[index][row]:
+                    return index, row
+        return None
+
+    def vectors(self, chunks: Sequence[str]) -> Floats32:
+        """The vector of each chunk as a row; zeros where there is none."""
+        return lookup.vectors(self, chunks)
 
     def browse(self, allowed: Sequence[Mask], unit: Unit, depth: int) -> Found:
         """The first chunk of each of the first `depth` units, in the order of ids, score 0."""
@@ -188,6 +206,7 @@ class Seen:
         unit: Unit,
     ) -> Iterator[Scored]:
         ids, units = segment.ids(rows), self.units_of(segment, rows, unit)
+        segment.known_rows.update(zip(ids, rows.tolist(), strict=True))
         return zip(ids, scores.tolist(), units, strict=True)
 
     def units_of(self, segment: Segment, rows: NDArray[np.int64], unit: Unit) -> list[str]:

@@ -45,6 +45,7 @@ def search(
         note=read.note,
         terms=read.terms,
         complete=found.complete,
+        yardstick=found.yardstick,
         matched=found.matched,
     )
 

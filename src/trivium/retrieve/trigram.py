@@ -44,21 +44,21 @@ def search(
     if not clauses:
         return Leg("trigram", LegState.EMPTY)
     found = view.words(WordQuery.any_of(clauses), settings.bm25(), filter, depth, unit)
+    terms = frozenset(t for clause in clauses for phrase in clause.phrases for t in phrase.terms)
     return Leg(
         "trigram",
         LegState.OK if found.scored else LegState.EMPTY,
         found.ranking(),
-        terms=frozenset(t for clause in clauses for phrase in clause.phrases for t in phrase.terms),
+        terms=terms,
+        guessed=any(stem(word) not in terms for word in _content(query)),
         complete=found.complete,
+        yardstick=found.yardstick,
     )
 
 
 def read_query(view: SpellingSearch, query: str) -> Iterator[Clause]:
     """The clauses of all words, of neighbours written as one, and of neighbours side by side."""
-    typed = words(query)
-    stops = stop_words()
-    content = [word for word in typed if word not in stops] or typed
-    content = content[:MOST_WORDS]
+    content = _content(query)
     speller = _Speller(view)
     readings = {word: speller.read(word) for word in dict.fromkeys(content)}
     for first, second in pairwise(content):
@@ -74,6 +74,12 @@ def read_query(view: SpellingSearch, query: str) -> Iterator[Clause]:
             together = speller.side_by_side(readings[first][0], readings[second][0])
             if together:
                 yield speller.clause(together)
+
+
+def _content(query: str) -> list[str]:
+    typed = words(query)
+    stops = stop_words()
+    return ([word for word in typed if word not in stops] or typed)[:MOST_WORDS]
 
 
 def _with(reading: Reading, joined: Reading) -> Reading:

@@ -38,6 +38,7 @@ def search(
         LegState.OK if found.scored else LegState.EMPTY,
         found.ranking(),
         complete=found.complete,
+        yardstick=found.yardstick,
         vector=vector,
         note=_waiting(found.missing),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from statistics import fmean, pstdev
 from typing import Self
 
 import numpy as np
@@ -15,7 +16,18 @@ from trivium.protocols import Found, Frequencies, Similar
 from trivium.stemmer import stem
 from trivium.store.reference.matching import Types, count, matches, terms_of, text_of, unit_of
 from trivium.text import content_hash, similarity, trigrams, words
-from trivium.types import COLUMNS, Bm25, Clause, Document, Filter, Phrase, Record, Unit, WordQuery
+from trivium.types import (
+    COLUMNS,
+    Bm25,
+    Clause,
+    Document,
+    Filter,
+    Phrase,
+    Record,
+    Unit,
+    WordQuery,
+    Yardstick,
+)
 from trivium.vectors import Floats32, cosines
 from trivium.vectors import unit as to_unit
 
@@ -26,7 +38,7 @@ class ReferenceView:
 
     model: str
     visible: list[Record]
-    vectors: dict[str, Floats32]
+    vectors_by_chunk: dict[str, Floats32]
     types: Types
     find: Callable[[str], Record | None]
     warnings: tuple[str, ...] = ()
@@ -114,14 +126,15 @@ class ReferenceView:
             if any(holding(phrase) for phrase in clause.phrases)
         )
         chosen = self._first_units(scored, depth, unit)
-        return Found(chosen, len(chosen) == len(scored), len(units), ceiling)
+        yardstick = self._yardstick(scored, len(self._allowed(filter)))
+        return Found(chosen, len(chosen) == len(scored), len(units), ceiling, yardstick=yardstick)
 
     def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
         query = to_unit(vector)
         scored = []
         for record in self._allowed(filter):
-            if record.chunk.id in self.vectors:
-                row = self.vectors[record.chunk.id]
+            if record.chunk.id in self.vectors_by_chunk:
+                row = self.vectors_by_chunk[record.chunk.id]
                 if len(row) != len(query):
                     raise ModelMismatch(
                         f"the query's vector has {len(query)} dimensions, the library's "
@@ -131,7 +144,15 @@ class ReferenceView:
         wanted = [r for r in self._allowed(filter) if r.chunk.embedding_hash]
         missing = len(wanted) - len(scored)
         chosen = self._first_units(scored, depth, unit)
-        return Found(chosen, len(chosen) == len(scored), len(scored), 1.0, missing)
+        yardstick = self._yardstick(scored, len(scored))
+        return Found(chosen, len(chosen) == len(scored), len(scored), 1.0, missing, yardstick)
+
+    def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
+        width = len(next(iter(self.vectors_by_chunk.values()), ()))
+        seen = {record.chunk.id for record in self.visible}
+        nothing = np.zeros(width, np.float32)
+        rows = [self.vectors_by_chunk.get(c, nothing) if c in seen else nothing for c in chunks]
+        return np.array(rows, np.float32).reshape(len(chunks), width)
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
         wanted, (shortest, longest) = trigrams(word), lengths
@@ -169,10 +190,20 @@ class ReferenceView:
     def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
         query = to_unit(vector)
         return {
-            chunk: float(cosines(self.vectors[chunk][None, :], query)[0])
+            chunk: float(cosines(self.vectors_by_chunk[chunk][None, :], query)[0])
             for chunk in chunks
-            if chunk in self.vectors
+            if chunk in self.vectors_by_chunk
         }
+
+    def _yardstick(self, scored: list[tuple[str, float]], count: int) -> Yardstick:
+        known = dict(scored)
+        values = [*known.values(), *[0.0] * (count - len(known))]
+        return Yardstick(
+            lambda chunks: [known.get(chunk, 0.0) for chunk in chunks],
+            fmean(values) if values else 0.0,
+            pstdev(values) if values else 0.0,
+            count,
+        )
 
     def _first_units(
         self, scored: list[tuple[str, float]], depth: int, unit: Unit

@@ -121,6 +121,9 @@ class SqliteView:
             lambda: self._seen.nearest(query, self._allowed(filter), depth, unit)
         )
 
+    def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
+        return self._repairing(lambda: self._seen.vectors(chunks))
+
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
         return self._repairing(lambda: spelling.similar(self._seen.parts(), word, lengths, limit))
 

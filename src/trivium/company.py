@@ -1,0 +1,75 @@
+"""Company: what is near in meaning to the best hits gains a little (pseudo-relevance feedback).
+
+The first hits of a fused ranking are mostly right, and what they say in other words than the
+query's finds more of the same. They count by their score, so a clear winner speaks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.fusion_settings import CompanySettings
+from trivium.protocols import VectorLookup, View
+from trivium.types import Candidate, Part, Ranking, Unit
+
+
+def in_company(view: View, ranking: Ranking, unit: Unit, settings: CompanySettings) -> Ranking:
+    """The ranking with likeness to its best units; as it is where that counts nothing."""
+    if not settings.weight or not isinstance(view, VectorLookup):
+        return ranking
+    chunks = [candidate.id for candidate in ranking.candidates]
+    units = dict(zip(chunks, view.units(chunks, unit), strict=True))
+    chosen = examples(ranking, units, settings.examples)
+    return keep_company(ranking, chosen, view.vectors(chunks), settings)
+
+
+def examples(ranking: Ranking, units: Mapping[str, str], count: int) -> list[Candidate]:
+    """The best chunk of each of the first `count` units."""
+    first: dict[str, Candidate] = {}
+    for candidate in ranking.candidates:
+        first.setdefault(units[candidate.id], candidate)
+        if len(first) == count:
+            break
+    return list(first.values())
+
+
+def keep_company(
+    ranking: Ranking,
+    chosen: list[Candidate],
+    vectors: NDArray[np.float32],
+    settings: CompanySettings,
+) -> Ranking:
+    """Each candidate with a part for its likeness to the chosen; `vectors` are the ranking's rows.
+
+    The likeness is the mean cosine to the chosen, weighted by e^(score / temperature).
+    """
+    place = {candidate.id: row for row, candidate in enumerate(ranking.candidates)}
+    best = max((candidate.score for candidate in chosen), default=0.0)
+    centre = np.zeros(vectors.shape[1], np.float64)
+    total = 0.0
+    for candidate in chosen:
+        share = float(np.exp((candidate.score - best) / settings.temperature))
+        centre += share * vectors[place[candidate.id]].astype(np.float64)
+        total += share
+    # row by row in a fixed order, so that the same candidates always give the same bytes
+    products = vectors.astype(np.float64) * (centre / total if total else centre)
+    likeness = np.add.accumulate(products, axis=1)[:, -1] if vectors.shape[1] else products.sum(1)
+    return replace(
+        Ranking.sorted(
+            (
+                _with_part(candidate, max(0.0, float(value)), settings.weight)
+                for candidate, value in zip(ranking.candidates, likeness, strict=True)
+            ),
+            ranking.kind,
+        ),
+        ceiling=ranking.ceiling,
+    )
+
+
+def _with_part(candidate: Candidate, likeness: float, weight: float) -> Candidate:
+    part = Part("company", "likeness", weight * likeness, value=likeness, weight=weight)
+    return Candidate.of(candidate.id, (*candidate.parts, part))
