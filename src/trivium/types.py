@@ -563,6 +563,8 @@ class Result:
     warnings: tuple[str, ...] = ()
     confidence: float | None = None
     ambiguous: tuple[str, ...] = ()
+    told_apart: tuple[Mapping[str, Any], ...] = ()
+    """Of competing entities: what each is called and is, and facts that only it has."""
     facets: Mapping[str, Mapping[str, int]] | None = None
     """For each dimension how many units of `total` have each value; None unless asked for."""
     next_cursor: str | None = None

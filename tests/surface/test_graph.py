@@ -75,6 +75,17 @@ def test_hidden_facts_are_not_around(library: Library, tmp_path: Path) -> None:
         library.facts("march:Nobody")
 
 
+def test_namesakes_are_told_apart(library: Library) -> None:
+    result = library.search("Varn", legs=["keyword"])
+    house, river = MARCH + "HouseVarn", MARCH + "RiverVarn"
+    assert {house, river} <= set(result.ambiguous)
+    told = {one["id"]: one for one in result.told_apart}
+    assert (told[house]["label"], told[house]["types"]) == ("Varn", (MARCH + "House",))
+    assert (told[river]["label"], told[river]["types"]) == ("Varn", (MARCH + "Place",))
+    assert told[river]["facts"][0][0] == MARCH + "description"  # both have one, and it differs
+    assert library.search("Quillhaven monastery", legs=["keyword"]).told_apart == ()
+
+
 # --- SPARQL --------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from trivium.graph.names import local_name
 from trivium.types import Document, Hit, Leg, LegState, Part, Reading, Result
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -58,6 +59,10 @@ def show_result(result: Result, *, explain: bool) -> None:
         out.print(_hit(hit, best, explain, full=result.mode == "full"))
     if not result.hits:
         out.print("Nothing found.")
+    for one in result.told_apart:
+        facts = "; ".join(f"{local_name(p)} {value}" for p, value in one["facts"])
+        types = ", ".join(map(local_name, one["types"]))
+        out.print(shown(f"  could be {one['label'] or one['id']} ({types}): {facts}", "dim"))
     for name, values in (result.facets or {}).items():
         if values:
             counted = ", ".join(f"{value} {count}" for value, count in list(values.items())[:12])

@@ -15,7 +15,7 @@ from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownS
 from trivium.factual import FactReader
 from trivium.protocols import Embedder, Model, Reranker
 from trivium.store.sqlite import SqliteStore
-from trivium.types import Document, Grant
+from trivium.types import Document, Grant, Result
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -130,6 +130,10 @@ class Opened:
     ) -> dict[str, tuple[str, ...]]:
         """The open verifications that touch each of these subjects; facts add them."""
         return {}
+
+    def told_apart(self, result: Result, grant: Grant) -> Result:
+        """The result with what tells competing entities apart; facts add it."""
+        return result
 
     def _reading(self) -> FactReader:
         from trivium.ingest.facts import Reading  # not part of searching

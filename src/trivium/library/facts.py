@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from trivium.errors import InvalidValue, LibraryExists, SourceError, UnknownName
 from trivium.library.filling import Filling
 from trivium.protocols import Progress, silent
 from trivium.text import content_hash
-from trivium.types import OWNER, Grant, Pattern, Quad, Statement
+from trivium.types import OWNER, Grant, Pattern, Quad, Result, Statement
 
 if TYPE_CHECKING:
     from trivium.graph.around import Around
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trivium.ingest.add import AddReport
 
 
+MOST_APART = 5  # more candidates than that help nobody to choose
 DEEPEST = 5  # each step may lead to everything; more is a question for SPARQL
 MOST_FACTS = 10_000
 
@@ -148,6 +149,22 @@ class Knowing(Filling):
         names = {name for q in quads for name in (q.subject, q.predicate, q.object)}
         labels = graph.labels(sorted(names), self._reading(), grant)
         return Around(resource, found, labels, cut, about(found, find), documents)
+
+    def told_apart(self, result: Result, grant: Grant) -> Result:
+        """Entities of one name, or that compete by score, and what tells them apart."""
+        from trivium.graph.apart import namesakes, told_apart
+
+        order = list(dict.fromkeys(h.chunk.subject for h in result.hits if h.chunk.subject))
+        labels = self._store.graph.labels(order, self._reading(), grant)
+        competing = [one for one in result.ambiguous if one in order]
+        first = result.hits[0].chunk.subject
+        same = namesakes(order, labels) if order[0] == first else ()
+        entities = tuple(dict.fromkeys((*same, *competing)))[:MOST_APART]
+        if len(entities) < 2:
+            return result
+        found = told_apart(entities, labels, lambda p: self._store.graph.statements(p, grant))
+        ambiguous = tuple(dict.fromkeys((*same, *result.ambiguous)))
+        return replace(result, ambiguous=ambiguous, told_apart=tuple(map(asdict, found)))
 
     def sparql(
         self,

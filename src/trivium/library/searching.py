@@ -53,7 +53,8 @@ class Searching(Opened, Asking):
             for h in result.hits
         )
         notices = self._configuration.notices if self._configuration else ()
-        return replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
+        result = replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
+        return self.told_apart(result, grant) if subjects and not request.cursor else result
 
     def _shift(self, profile: Profile, grant: Grant) -> float:
         """How far feedback within the grant has moved this profile's weights."""

@@ -33,6 +33,9 @@ from trivium.store.sqlite.writing import new_generation, put_draft, select_json
 from trivium.text import content_hash
 from trivium.types import Document, Draft, Grant, Pattern, Provenance, Quad, Statement
 
+PAGE_CACHE = 128 * 1024
+"""Kilobytes of page cache while a file of facts is written."""
+
 
 class SqliteGraph:
     """The part of a SQLite store that keeps statements.
@@ -51,7 +54,7 @@ class SqliteGraph:
     def put(
         self, document: Document, source: FactSource, reader: FactReader, now: datetime
     ) -> Document:
-        with self._connections.write() as connection:
+        with self._connections.write() as connection, _roomy(connection):
             generation = new_generation(connection, now)
             old = _version(connection, document.id)
             empty = Draft(document, (), (), pipeline=reader.pipeline)
@@ -159,10 +162,11 @@ class SqliteGraph:
             return [row["predicate"] for row in rows]
 
     def dangling(self, subjects: Collection[str] | None, grant: Grant) -> Iterator[Statement]:
-        wanted = None if subjects is None else json.dumps(sorted(subjects))
-        values = {"subjects": wanted, "scopes": scopes_of(grant)}
+        query, values = "dangling", {"scopes": scopes_of(grant)}
+        if subjects is not None:
+            query, values = "dangling_of", {**values, "subjects": json.dumps(sorted(subjects))}
         with in_our_words(self._connections.path):
-            yield from _statements(self._connections.reader().execute(named()["dangling"], values))
+            yield from _statements(self._connections.reader().execute(named()[query], values))
 
     def labels(self, resources: Sequence[str], reader: FactReader, grant: Grant) -> dict[str, str]:
         with in_our_words(self._connections.path):
@@ -198,6 +202,19 @@ def _statements(rows: Iterable[sqlite3.Row]) -> Iterator[Statement]:
 
 def _parts(row: sqlite3.Row) -> tuple[str, ...]:
     return tuple(row)[:6]
+
+
+@contextmanager
+def _roomy(connection: sqlite3.Connection) -> Iterator[None]:
+    """A larger page cache: the indexes of a million statements do not fit into SQLite's usual 2 MB,
+    and what does not fit is written and read again for every batch.
+    """
+    (before,) = connection.execute("PRAGMA cache_size").fetchone()
+    connection.execute(f"PRAGMA cache_size = {-PAGE_CACHE}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {int(before)}")
 
 
 def scopes_of(grant: Grant) -> str | None:

@@ -197,7 +197,22 @@ JOIN documents d ON d.number = q.document AND d.version = q.version
 JOIN versions v ON v.document = q.document AND v.version = q.version
 WHERE q.datatype = '' AND q.object NOT LIKE '\_:%' ESCAPE '\' AND q.object NOT LIKE '<<(%'
   AND q.predicate <> 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-  AND (:subjects IS NULL OR q.subject IN (SELECT value FROM json_each(:subjects)))
+  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND NOT EXISTS (
+    SELECT 1 FROM quads o JOIN documents e ON e.number = o.document AND e.version = o.version
+    WHERE o.subject = q.object
+      AND (:scopes IS NULL OR e.scope IN (SELECT value FROM json_each(:scopes))))
+ORDER BY q.subject, q.predicate, q.object, q.datatype, q.language, q.graph, d.id;
+
+-- name: dangling_of
+SELECT q.subject, q.predicate, q.object, q.datatype, q.language, q.graph,
+       d.id, d.uri, q.version, v.made
+FROM json_each(:subjects) j
+JOIN quads q ON q.subject = j.value
+JOIN documents d ON d.number = q.document AND d.version = q.version
+JOIN versions v ON v.document = q.document AND v.version = q.version
+WHERE q.datatype = '' AND q.object NOT LIKE '\_:%' ESCAPE '\' AND q.object NOT LIKE '<<(%'
+  AND q.predicate <> 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
   AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
   AND NOT EXISTS (
     SELECT 1 FROM quads o JOIN documents e ON e.number = o.document AND e.version = o.version
