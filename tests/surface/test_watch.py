@@ -77,10 +77,10 @@ class Watcher:
 
     def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
         self.process.send_signal(number)
+        code = self.process.wait(PATIENCE)
         assert self.process.stderr
         with self.process.stderr as stream:
-            said = stream.read()
-        return self.process.wait(PATIENCE), said
+            return code, stream.read()
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ def watch(
     folder = locate(library)
     stop = Event()
     signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # scripts start jobs that ignore it
     caught_up = False
 
     def told(report: AddReport) -> None:
