@@ -220,11 +220,13 @@ class TestSearch:
     ) -> None:
         shown = run("search", "battle axe", "-n", "1", "--explain").stdout
         hit = hits(run("search", "battle axe", "-n", "1", "--json"))[0]
-        assert [part["name"] for part in hit["parts"]] == ["keyword", "vector", "trigram"]
+        names = [part["name"] for part in hit["parts"]]
+        assert names == ["keyword", "vector", "trigram", "likeness"]
         for part in hit["parts"]:
             row = next(line for line in shown.splitlines() if line.split()[:1] == [part["name"]])
+            rank = [f"#{part['rank']}"] if part["rank"] else []  # likeness ranks nothing
             assert row.split() == [
-                *(part["name"], f"#{part['rank']}", "value", f"{part['value']:.4f}"),
+                *(part["name"], *rank, "value", f"{part['value']:.4f}"),
                 *("weight", f"{part['weight']:g}", "gives", f"{part['contribution']:.4f}"),
             ]
 

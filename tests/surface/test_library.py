@@ -190,7 +190,8 @@ class TestResults:
         assert (hit.title, hit.heading, hit.text) == ("Hall", "", "An axe hangs on the wall.")
         assert (hit.document.category, hit.document.number) == ("places", 1)
         assert (hit.chunk.id, hit.tokens) == ("Hall@1/0", 7)
-        assert [part.name for part in hit.parts] == ["keyword", "vector", "trigram"]
+        names = [part.name for part in hit.parts]
+        assert names == ["keyword", "vector", "trigram", "likeness"]
         assert hit.score == pytest.approx(sum(part.contribution for part in hit.parts))
 
     def test_every_leg_says_how_it_went(self, library: trivium.Library) -> None:
