@@ -232,7 +232,7 @@ def result_json(result: Result) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "confidence": result.confidence,
         "ambiguous": list(result.ambiguous),
-        "told_apart": [dict(one) for one in result.told_apart],
+        **({"told_apart": [dict(one) for one in result.told_apart]} if result.told_apart else {}),
         "hits": [hit_json(hit, full=result.mode == "full") for hit in result.hits],
         **({"facets": result.facets} if result.facets is not None else {}),
         "next_cursor": result.next_cursor,

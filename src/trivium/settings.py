@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from trivium.config import parse
+from trivium.config import parse, profile_names
 from trivium.errors import InvalidValue, TriviumError, UnknownSetting, nearest
 
 Path: TypeAlias = tuple[str, ...]
@@ -29,9 +29,18 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
-STRANGERS_MAY_SET = frozenset((("profile",), ("model",)))
-"""All that counts of a folder's own file before `trivium trust`: names of what is there anyway.
-Everything else says where data is sent, which key goes with it, or what is read from the disk."""
+OFFLINE_MODELS = frozenset(("minilm", "static", "hashing", "none"))
+"""Models that send nothing anywhere."""
+
+
+def _harmless(path: Path, value: Any) -> bool:
+    """Whether this counts in a folder's own file before `trivium trust`: names of what ships.
+
+    Everything else says where data is sent, which key goes with it, or what is read from the disk.
+    """
+    if path == ("profile",):
+        return value in profile_names()
+    return path == ("model",) and value in OFFLINE_MODELS
 
 
 def _check_url(name: str, url: str) -> None:
@@ -248,7 +257,7 @@ def combined(layers: Sequence[Layer], notices: Sequence[str] = ()) -> Configurat
     ignored: list[Line] = []
     for layer in layers:
         for path, value in _checked_leaves(layer):
-            if layer.trusted or path in STRANGERS_MAY_SET:
+            if layer.trusted or _harmless(path, value):
                 _put(merged, path, value)
                 origins[path] = layer.origin
             else:
@@ -326,6 +335,8 @@ def _put(data: dict[str, Any], path: Path, value: Any) -> None:
     *tables, last = path
     for name in tables:
         data = data.setdefault(name, {})
+        if not isinstance(data, dict):
+            raise UnknownSetting(f"'{shown(path)}' leads through '{name}', which is not a table")
     if isinstance(value, Mapping):
         data.setdefault(last, {}).update(value)
     else:

@@ -53,6 +53,13 @@ class TestMemory:
         assert [(p.stage, p.contribution) for p in memory.parts][-1] == ("memory", 0.5)
         assert memory.score == sum(part.contribution for part in memory.parts)
 
+    def test_a_memory_in_front_makes_nothing_less_sure(self, vault: trivium.Library) -> None:
+        vault.remember("JWT signature token.", id="m1")
+        without, with_it = search(vault, "jwt"), search(vault, "jwt", include_memories=True)
+        assert ids(with_it)[0] == "m1"
+        assert with_it.confidence == without.confidence == 1.0
+        assert with_it.ambiguous == ()
+
     def test_it_comes_where_half_a_point_puts_it(self, vault: trivium.Library) -> None:
         vault.remember("A token again.", id="m1")
         result = search(

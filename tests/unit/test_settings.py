@@ -14,8 +14,18 @@ from trivium.configuration import (
     trust,
     trusted_files,
 )
+from trivium.embed import EMBEDDERS
 from trivium.errors import InvalidValue, TriviumError, UnknownName, UnknownSetting
-from trivium.settings import BUILT_IN, Configuration, Layer, combined, may_carry_a_key
+from trivium.settings import (
+    BUILT_IN,
+    OFFLINE_MODELS,
+    Configuration,
+    Layer,
+    Settings,
+    combined,
+    from_flags,
+    may_carry_a_key,
+)
 
 
 @pytest.fixture
@@ -169,6 +179,32 @@ def test_a_strangers_file_may_choose_a_profile_and_nothing_else(home: Path, work
     [notice] = found.notices
     assert "chat.key_variable" in notice
     assert f"trivium trust {work}" in notice
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'model = "text-embedding-3-small"',  # would send everything that is added to a server
+        'profile = "/etc/passwd.toml"',  # would read any file there is
+    ],
+)
+def test_a_stranger_may_name_only_what_ships_and_sends_nothing(
+    home: Path, work: Path, line: str
+) -> None:
+    (work / "trivium.toml").write_text(line + "\n")
+    found = read(home, work)
+    assert (found.settings.model, found.settings.profile) == (Settings().model, Settings().profile)
+    assert [line.name for line in found.ignored] == [line.partition(" ")[0]]
+    assert len(found.notices) == 1
+
+
+def test_the_models_that_a_stranger_may_name_are_those_that_ship() -> None:
+    assert set(EMBEDDERS) | {"none"} == OFFLINE_MODELS
+
+
+def test_a_flag_through_something_that_is_no_table_is_an_error() -> None:
+    with pytest.raises(UnknownSetting, match="not a table"):
+        from_flags({"chat": "x", "chat.url": "https://y"})
 
 
 def test_trust_holds_until_the_file_changes(home: Path, work: Path) -> None:

@@ -52,7 +52,9 @@ class Searching(Opened, Asking):
             )
             for h in result.hits
         )
-        notices = self._configuration.notices if self._configuration else ()
+        # Paths and settings of this machine are for its owner; others learn nothing of them.
+        owner = grant.scopes is None
+        notices = self._configuration.notices if owner and self._configuration else ()
         result = replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
         return self.told_apart(result, grant) if subjects and not request.cursor else result
 

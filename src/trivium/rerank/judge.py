@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trivium.confidence import competing, confidence, roads, unit_order
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import Failed, asked, rerank
 from trivium.types import Leg, Ranking, Record
+
+MEMORY = "memory"
+"""The stage of what was put in at a fixed score (`score.signals`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,9 @@ class Judge:
         )
         units = dict(zip(chunks, self.view.units(chunks, self.settings.unit), strict=True))
         given = roads(legs, units, self.settings.fuse.weights)
-        order = unit_order(ranking, units)
+        order = unit_order(_on_roads(ranking), units)
+        if not order:
+            return 0.0, ()
         sure = confidence(order[0], given)
         unsure = sure < self.settings.confidence.threshold
         return sure, competing(order, given) if unsure else ()
@@ -83,6 +88,12 @@ class Judge:
         texts = [_text(records[chunk]) for chunk in chunks]
         scores = asked(reranker, query, texts, self.settings.rerank.time_out)
         return dict(zip(chunks, scores, strict=True))
+
+
+def _on_roads(ranking: Ranking) -> Ranking:
+    """Without memories, which were put in by no road and compete with nobody."""
+    found = (one for one in ranking.candidates if all(p.stage != MEMORY for p in one.parts))
+    return replace(ranking, candidates=tuple(found))
 
 
 def _text(record: Record) -> str:
