@@ -27,7 +27,7 @@ ORDER BY number LIMIT :limit;
 
 -- name: taken_ordinals
 SELECT c.ordinal FROM json_each(:ordinals) j
-JOIN chunks c ON c.document = :document AND c.version = :version AND c.ordinal = j.value;
+CROSS JOIN chunks c ON c.document = :document AND c.version = :version AND c.ordinal = j.value;
 
 -- name: last_chunk
 SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks';
@@ -62,7 +62,8 @@ SELECT subject FROM (
     AND predicate IN (SELECT value FROM json_each(:labels))
   EXCEPT
   SELECT subject, predicate, object, language FROM quads
-  WHERE document = :document AND version = :new)
+  WHERE document = :document AND version = :new
+    AND predicate IN (SELECT value FROM json_each(:labels)))
 UNION
 SELECT subject FROM (
   SELECT subject, predicate, object, language FROM quads
@@ -70,7 +71,8 @@ SELECT subject FROM (
     AND predicate IN (SELECT value FROM json_each(:labels))
   EXCEPT
   SELECT subject, predicate, object, language FROM quads
-  WHERE document = :document AND version = :old);
+  WHERE document = :document AND version = :old
+    AND predicate IN (SELECT value FROM json_each(:labels)));
 
 -- name: touched_chunks
 SELECT c.number
