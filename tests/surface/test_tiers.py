@@ -308,6 +308,49 @@ class TestPages:
             second = search(federation, limit=5, cursor=first.next_cursor)
             assert any("changed since the first page" in text for text in second.warnings)
 
+    def test_a_verdict_between_two_pages_moves_neither(self) -> None:
+        paths = {}
+        for name in ("agent", "team"):
+            severities = ("critical", "warning", "suggestion")
+            paths[name] = library(
+                name,
+                *(
+                    entry(
+                        f"{name}{i:02}", "token " + "word " * (i % 15), severity=severities[i % 3]
+                    )
+                    for i in range(45)
+                ),
+            )
+        with tiers(**paths) as federation:
+
+            def judge(verdicts: int) -> None:
+                for name in paths:
+                    for _ in range(verdicts):
+                        federation._libraries[name].feedback("accepted", f"{name}00")
+
+            judge(29)
+            whole = found(search(federation, limit=90))
+            page = search(federation, limit=20)
+            shown, cursor = found(page), page.next_cursor
+            judge(1)
+            assert found(search(federation, limit=90)) != whole  # a new search is moved
+            while cursor:
+                page = search(federation, limit=20, cursor=cursor)
+                assert not any("changed since" in text for text in page.warnings)
+                shown, cursor = shown + found(page), page.next_cursor
+            assert shown == whole
+
+    def test_feedback_moves_a_tier_as_it_moves_the_library(self) -> None:
+        path = library("agent", *(entry(f"a{i}", "token " + "x " * i) for i in range(9)))
+        with trivium.open(path) as alone, tiers(agent=path) as federation:
+            for _ in range(30):
+                alone.feedback("dismissed", "a0")
+            expected = [(hit.id, hit.score) for hit in alone.search("token", now=NOW)]
+            assert [(hit.id, hit.score) for hit in search(federation)] == expected
+            still = [(hit.id, hit.score) for hit in search(federation, profile="default")]
+            plain = alone.search("token", now=NOW, profile="default")
+            assert still == [(hit.id, hit.score) for hit in plain]
+
     def test_a_small_corpus_is_shown_whole(self) -> None:
         with tiers(
             agent=library("agent", *(entry(f"a{i}") for i in range(9))),

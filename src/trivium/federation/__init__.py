@@ -45,6 +45,7 @@ from trivium.federation.merging import (
     said,
     scaled,
     with_few_memories,
+    with_weights_moved,
 )
 from trivium.federation.tiers import Tier, configured, in_order
 from trivium.library import Library
@@ -126,7 +127,8 @@ class Federation(Asking):
         cursor = self._cursor(request, profile)
         now = (cursor.now if cursor else None) or now or datetime.now(UTC)
         pool = cursor.depths["pool"] if cursor else _pool_size(request.limit, profile)
-        answers, failed = self._ask(request, pool, profile, grant, now)
+        before = cursor.read if cursor else {}
+        answers, shifts, failed = self._ask(request, pool, profile, grant, now, before)
         alive = [tier for tier in self._opened() if tier.name not in failed]
         kept = self._merged(alive, answers, request, profile, grant, now)
         left, shown = (rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
@@ -154,7 +156,7 @@ class Federation(Asking):
             degraded=tuple(missing({**self._closed_ones, **failed}, answers)),
             warnings=tuple(warnings),
             facets=facets(hit.document for hit in kept) if request.facets else None,
-            next_cursor=self._next(request, profile, stamp, pool, page, now)
+            next_cursor=self._next(request, profile, stamp, pool, page, now, {**before, **shifts})
             if len(page) < len(left) and not small
             else None,
         )
@@ -199,8 +201,13 @@ class Federation(Asking):
         profile: Profile,
         grant: Grant,
         now: datetime,
-    ) -> tuple[dict[str, Result], dict[str, str]]:
-        """Every tier's own answer, and why others gave none; an error if none can answer."""
+        before: Mapping[str, float],
+    ) -> tuple[dict[str, Result], dict[str, float], dict[str, str]]:
+        """Every tier's own answer, how far feedback moved its weights, and why others gave none.
+
+        The weights are moved as far as they were `before`, where that is known. It is an error if
+        no tier can answer.
+        """
         for model in self._models.values():
             model.forget()
         filters = self._filters(request.filter, grant)
@@ -209,22 +216,21 @@ class Federation(Asking):
             asked = replace(
                 request, limit=pool, filter=filter, cursor=None, budget=None, facets=False
             )
-            answer = self._libraries[name].answer
-            runs[name] = self._pool.submit(
-                answer, asked, profile=profile, reranker="", grant=grant, now=now
-            )
+            library, shift = self._libraries[name], before.get(name)
+            runs[name] = self._pool.submit(_answer, library, asked, profile, grant, now, shift)
         answers: dict[str, Result] = {}
+        shifts: dict[str, float] = {}
         failed: dict[str, str] = {}
         first: TriviumError | None = None
         for name, run in runs.items():
             try:
-                answers[name] = run.result()
+                answers[name], shifts[name] = run.result()
             except (LibraryError, MissingLeg) as error:  # the tier is at fault, not the query
                 failed[name] = str(error)
                 first = first or error
         if first and not answers:
             raise first
-        return answers, failed
+        return answers, shifts, failed
 
     def _filters(self, filter: Filter, grant: Grant) -> dict[str, Filter]:
         """The filter for each tier to be asked: one without the scope has nothing to say."""
@@ -314,10 +320,15 @@ class Federation(Asking):
         pool: int,
         page: Sequence[Hit],
         now: datetime,
+        shifts: Mapping[str, float],
     ) -> str:
+        """The cursor; no reranker reads tiers, so `read` holds how far each one's weights moved."""
         last, digest = page[-1], digest_of(request, self._asked_of(profile))
         depths = {"pool": pool}
-        return Cursor(digest, stamp, depths, last.rank, last.score, place_of(last), now).encode()
+        place = place_of(last)
+        return Cursor(
+            digest, stamp, depths, last.rank, last.score, place, now, read=shifts
+        ).encode()
 
     def _asked_of(self, profile: Profile) -> str:
         return repr((profile, [(tier.name, tier.factor) for tier in self._opened()]))
@@ -327,3 +338,19 @@ def _pool_size(limit: int, profile: Profile) -> int:
     """How many hits each tier is asked for."""
     wanted = max(OVER_FETCH * limit, FEWEST, profile.search.small_corpus)
     return max(limit, min(MOST_HITS, wanted))
+
+
+def _answer(
+    library: Library,
+    request: SearchRequest,
+    profile: Profile,
+    grant: Grant,
+    now: datetime,
+    shift: float | None,
+) -> tuple[Result, float]:
+    """A tier's answer, and how far its weights were moved: by its feedback unless that is given."""
+    if shift is None:
+        scores = profile.search.score.method != "none"
+        shift = library.feedback_stats(profile=profile, grant=grant)["shift"] if scores else 0.0
+    moved = with_weights_moved(profile, shift)
+    return library.answer(request, profile=moved, reranker="", grant=grant, now=now), shift

@@ -9,6 +9,7 @@ from datetime import datetime
 from trivium.config import Profile
 from trivium.federation.tiers import Tier
 from trivium.pages import Cursor, by_words
+from trivium.score.feedback import adapted
 from trivium.types import Candidate, Document, Hit, Leg, Result, ScoreKind, SearchRequest
 
 
@@ -39,6 +40,18 @@ def with_few_memories(hits: Sequence[Hit], request: SearchRequest, profile: Prof
                 continue
         kept.append(hit)
     return kept
+
+
+def with_weights_moved(profile: Profile, shift: float) -> Profile:
+    """The profile as feedback has moved it, which no feedback moves any further."""
+    settings = profile.search.score
+    moved = replace(
+        settings,
+        weights=adapted(settings.weights, shift),
+        hybrid=adapted(settings.hybrid, shift),
+        adapt_after=0,
+    )
+    return replace(profile, search=replace(profile.search, score=moved))
 
 
 def place_of(hit: Hit) -> str:
