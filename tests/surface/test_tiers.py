@@ -340,6 +340,29 @@ class TestPages:
                 shown, cursor = shown + found(page), page.next_cursor
             assert shown == whole
 
+    @pytest.mark.parametrize("query", ["", "token"])
+    def test_a_page_goes_on_in_order_where_its_last_hit_is_gone(self, query: str) -> None:
+        same = trivium.Filter(kind=("entry",))
+        names = ("agent", "team")  # ids alternate between the tiers, scores are all the same
+        paths = {
+            name: library(name, *(entry(f"e{i:02}-{name}", title="x") for i in range(45)))
+            for name in names
+        }
+        equal = [Tier(name, path, 0.5) for name, path in paths.items()]
+        with Federation(equal) as federation:
+            whole = found(search(federation, query, filter=same, limit=90))
+            assert len(whole) == 90
+            for size in (20, 51):
+                page = search(federation, query, filter=same, limit=size)
+                shown = found(page)
+                id, tier = shown[-1]
+                last = federation._libraries[str(tier)]
+                last.remove(id)
+                later = search(federation, query, filter=same, limit=90, cursor=page.next_cursor)
+                assert any("changed since" in text for text in later.warnings)
+                assert shown + found(later) == whole
+                whole.remove((id, tier))
+
     def test_feedback_moves_a_tier_as_it_moves_the_library(self) -> None:
         path = library("agent", *(entry(f"a{i}", "token " + "x " * i) for i in range(9)))
         with trivium.open(path) as alone, tiers(agent=path) as federation:

@@ -35,13 +35,13 @@ from trivium.errors import (
     nearest,
 )
 from trivium.federation.merging import (
+    Order,
     is_small,
     is_valid,
     kind_of,
     legs_of,
     missing,
     place_of,
-    rest,
     said,
     scaled,
     with_few_memories,
@@ -130,8 +130,9 @@ class Federation(Asking):
         before = cursor.read if cursor else {}
         answers, shifts, failed = self._ask(request, pool, profile, grant, now, before)
         alive = [tier for tier in self._opened() if tier.name not in failed]
-        kept = self._merged(alive, answers, request, profile, grant, now)
-        left, shown = (rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
+        order = Order.of(self.tiers, request)
+        kept = self._merged(alive, answers, request, profile, grant, now, order)
+        left, shown = (order.rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
         small = cursor is None and is_small(answers.values(), kept, profile, request.limit)
         cut = left[: request.limit]
         if small:
@@ -264,11 +265,9 @@ class Federation(Asking):
         profile: Profile,
         grant: Grant,
         now: datetime,
+        order: Order,
     ) -> list[Hit]:
-        """The hits of all tiers, best first, each document from the tier that it belongs to.
-
-        Equal scores stand in the order of the tiers, and of one tier in its own.
-        """
+        """The hits of all tiers in order, each document from the tier that it belongs to."""
         hits = [
             scaled(hit, tier)
             for tier in alive
@@ -279,11 +278,7 @@ class Federation(Asking):
         ids = {hit.document.id for hit in hits}
         owners = self._owners(alive, ids, moment, request.filter, grant)
         kept = [hit for hit in hits if owners.get(hit.document.id) == hit.tier]
-        if request.query.strip():
-            kept.sort(key=lambda hit: -hit.score)
-        else:
-            kept.sort(key=lambda hit: hit.chunk.id)
-        return with_few_memories(kept, request, profile)
+        return with_few_memories(sorted(kept, key=order.of_hit), request, profile)
 
     def _owners(
         self,

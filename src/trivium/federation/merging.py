@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from trivium.config import Profile
@@ -11,6 +11,9 @@ from trivium.federation.tiers import Tier
 from trivium.pages import Cursor, by_words
 from trivium.score.feedback import adapted
 from trivium.types import Candidate, Document, Hit, Leg, Result, ScoreKind, SearchRequest
+
+_BETWEEN = "\x1f"
+"""Stands between the names of a tier and of a chunk."""
 
 
 def scaled(hit: Hit, tier: Tier) -> Hit:
@@ -55,15 +58,37 @@ def with_weights_moved(profile: Profile, shift: float) -> Profile:
 
 
 def place_of(hit: Hit) -> str:
-    return f"{hit.tier}\x1f{hit.chunk.id}"
+    """Where a page ended, as a cursor keeps it."""
+    return f"{hit.tier}{_BETWEEN}{hit.chunk.id}"
 
 
-def rest(hits: Sequence[Hit], cursor: Cursor) -> list[Hit]:
-    """What comes after the last hit that was shown; if that is gone, what scores no more."""
-    for place, hit in enumerate(hits, start=1):
-        if (place_of(hit), hit.score) == (cursor.chunk, cursor.score):
-            return list(hits[place:])
-    return [hit for hit in hits if (-hit.score, place_of(hit)) > (-cursor.score, cursor.chunk)]
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The one order of a merged list, in which it is sorted and in which a page goes on.
+
+    Best first, equal scores by tier and then by id; without a query by id and then by tier.
+    """
+
+    tiers: Mapping[str, int]
+    browsing: bool
+
+    @classmethod
+    def of(cls, tiers: Sequence[Tier], request: SearchRequest) -> Order:
+        places = {tier.name: place for place, tier in enumerate(tiers)}
+        return cls(places, not request.query.strip())
+
+    def of_hit(self, hit: Hit) -> tuple[float, int, str, int]:
+        return self._key(hit.score, hit.tier or "", hit.chunk.id)
+
+    def rest(self, hits: Sequence[Hit], cursor: Cursor) -> list[Hit]:
+        """What comes after the last hit that was shown, also if that is gone by now."""
+        tier, _, chunk = cursor.chunk.partition(_BETWEEN)
+        last = self._key(cursor.score, tier, chunk)
+        return [hit for hit in hits if self.of_hit(hit) > last]
+
+    def _key(self, score: float, tier: str, chunk: str) -> tuple[float, int, str, int]:
+        place = self.tiers.get(tier, len(self.tiers))
+        return (0.0, 0, chunk, place) if self.browsing else (-score, place, chunk, 0)
 
 
 def is_small(answers: Iterable[Result], kept: Sequence[Hit], profile: Profile, limit: int) -> bool:
