@@ -184,6 +184,39 @@ class TestEveryTier:
             search(federation, "battleaxe")
             assert len(asked) == 2
 
+    def test_a_model_is_shared_by_the_name_that_is_active(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Wide(Hashing):
+            name = "wide"
+
+            def __init__(self) -> None:
+                super().__init__(128)
+
+        def named(self: trivium.Library, name: str) -> Hashing:
+            return Wide() if name == "wide" else Hashing()
+
+        asked: list[str] = []
+        plain = Hashing.query
+
+        def counting(self: Hashing, text: str) -> NDArray[np.float32]:
+            asked.append(self.name)
+            return plain(self, text)
+
+        monkeypatch.setattr(trivium.Library, "_named", named)
+        names = ("agent", "project", "team", "wiki")
+        paths = {name: library(name, entry(name), model="hashing") for name in names}
+        for name in ("agent", "wiki"):
+            with trivium.open(paths[name]) as one:
+                one.embed(model="wide")
+                one.switch_model("wide")
+        monkeypatch.setattr(Hashing, "query", counting)
+        with tiers(**paths) as federation:
+            result = search(federation)
+        states = {leg.name: leg.state.value for leg in result.legs}
+        assert {states[f"{name}:vector"] for name in names} == {"ok"}
+        assert sorted(asked) == ["hashing", "wide"]
+
     def test_filters_hold_in_every_tier(self) -> None:
         with tiers(
             agent=library("agent", entry("a", tags=["x"]), entry("b"), model="hashing"),

@@ -142,7 +142,7 @@ class Opened:
 
     def share_model(self, others: dict[str, AskedOnce]) -> None:
         """Use the model that other libraries use already, so that it is loaded and asked once."""
-        name = self.settings.model
+        name = self.model_name
         if name not in others and (model := self._at_hand()):
             others[name] = AskedOnce(model)
         self._embedder = others.get(name)
