@@ -132,6 +132,26 @@ class TestTheSameIdInTwoTiers:
         ) as federation:
             assert found(search(federation)) == [("1", "team")]
 
+    def test_a_number_is_refused_where_each_tier_has_its_own(self) -> None:
+        paths = {name: library(name, entry(name), entry("1")) for name in ("agent", "team")}
+        left_out = trivium.Filter(exclude=(trivium.Filter(source=("#2",)),))
+        with tiers(**paths) as federation:
+            for filter in (trivium.Filter(source=("entry:1", "#2")), left_out):
+                with pytest.raises(InvalidValue, match="#2 is another document in each tier"):
+                    search(federation, filter=filter)
+            with pytest.raises(InvalidValue, match="#1 is another document in each tier"):
+                federation.get("#1")
+            with pytest.raises(InvalidValue, match="#1 is another document in each tier"):
+                federation.moment("#1@1")
+            assert [one.document.id for one in federation.get("1")] == ["1"]  # #1 is "agent"
+            with pytest.raises(UnknownDocument):
+                federation.get("2")
+        with tiers(team=paths["team"]) as federation:
+            assert found(search(federation, filter=trivium.Filter(source=("#2",)))) == [
+                ("1", "team")
+            ]
+            assert [one.document.id for one in federation.get("#1", "2")] == ["team", "1"]
+
     def test_as_of_a_day_before_the_better_copy_the_other_one_counted(self) -> None:
         team = library("team", entry("a"))
         with trivium.open(team) as one:
@@ -260,6 +280,15 @@ class TestEveryTier:
             assert found(result) == [("a", "agent")]
             assert [text.split(":")[0] for text in result.degraded] == ["tier team", "tier wiki"]
             assert "trivium init" in result.degraded[0]
+
+    @pytest.mark.parametrize("path", ["a\0b.trivium", "x" * 5000])
+    def test_a_path_that_cannot_be_is_such_a_tier(self, path: str) -> None:
+        with tiers(agent=library("agent", entry("a")), team=Path(path)) as federation:
+            result = search(federation)
+        assert found(result) == [("a", "agent")]
+        [said] = result.degraded
+        assert said.startswith("tier team: ")
+        assert "\0" not in said
 
     def test_one_that_breaks_while_it_is_asked_is_named_too(self) -> None:
         agent, team = library("agent", entry("a")), library("team", entry("b"))

@@ -12,7 +12,8 @@ count the documents of the merged pool, each once; `matched` is the sum over the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -44,6 +45,7 @@ from trivium.federation.merging import (
     place_of,
     said,
     scaled,
+    sources_of,
     with_few_memories,
     with_weights_moved,
 )
@@ -87,6 +89,11 @@ class Federation(Asking):
                 library.share_model(self._models)
             except TriviumError as error:
                 self._closed_ones[tier.name] = str(error)
+            except (OSError, ValueError) as error:  # no file could have this name
+                self._closed_ones[tier.name] = (
+                    f"{str(tier.library)!r} cannot be opened ({error}); "
+                    f"correct tiers.{tier.name}.library"
+                )
         if not self._libraries:
             problems = "; ".join(self._closed_ones.values()) or "there are none"
             raise NotALibrary(f"no tier can be opened: {problems}")
@@ -122,6 +129,7 @@ class Federation(Asking):
             raise InvalidValue("tiers are not reranked; leave the reranker out, or ask one tier")
         started = perf_counter()
         check_numbers(request)
+        self._refuse_numbers(sources_of(request.filter))
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
         cursor = self._cursor(request, profile)
@@ -164,6 +172,7 @@ class Federation(Asking):
 
     def get(self, *names: str, grant: Grant = OWNER, now: datetime | None = None) -> list[Reading]:
         """Documents by name, each from the highest tier that has a valid copy, else any copy."""
+        self._refuse_numbers(names)
         moment = now or datetime.now(UTC)
         readings = []
         for name in names:
@@ -176,6 +185,7 @@ class Federation(Asking):
 
     def moment(self, text: str, *, grant: Grant = OWNER) -> datetime:
         """What `--as-of` means: a date or time, or `DOC@N` of the highest tier that has it."""
+        self._refuse_numbers([text.rpartition("@")[0]])
         unknown: UnknownDocument | None = None
         for tier in self._opened():
             try:
@@ -190,7 +200,17 @@ class Federation(Asking):
                 [reading] = self._libraries[tier.name].get(name, grant=grant)
             except UnknownDocument:
                 continue
-            yield replace(reading, tier=tier.name)
+            by_number = name.isdecimal() and name not in (reading.document.id, reading.document.uri)
+            if not by_number or len(self.tiers) == 1:
+                yield replace(reading, tier=tier.name)
+
+    def _refuse_numbers(self, names: Iterable[str]) -> None:
+        """An error if a name is a document's number, which is another document in each tier."""
+        for name in names:
+            if len(self.tiers) > 1 and re.fullmatch("#[0-9]+", name):
+                raise InvalidValue(
+                    f"{name} is another document in each tier; write its id, or ask one tier"
+                )
 
     def _opened(self) -> list[Tier]:
         return [tier for tier in self.tiers if tier.name in self._libraries]

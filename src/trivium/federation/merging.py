@@ -10,7 +10,7 @@ from trivium.config import Profile
 from trivium.federation.tiers import Tier
 from trivium.pages import Cursor, by_words
 from trivium.score.feedback import adapted
-from trivium.types import Candidate, Document, Hit, Leg, Result, ScoreKind, SearchRequest
+from trivium.types import Candidate, Document, Filter, Hit, Leg, Result, ScoreKind, SearchRequest
 
 _BETWEEN = "\x1f"
 """Stands between the names of a tier and of a chunk."""
@@ -20,6 +20,13 @@ def scaled(hit: Hit, tier: Tier) -> Hit:
     """The hit as its tier counts: every contribution times the priority, which is named."""
     given = Candidate(hit.chunk.id, hit.score, hit.parts).scaled(tier.factor, "tier", tier.name)
     return replace(hit, score=given.score, parts=given.parts, tier=tier.name)
+
+
+def sources_of(filter: Filter) -> Iterator[str]:
+    """The sources that a filter names, also those to leave out."""
+    yield from filter.source
+    for one in filter.exclude:
+        yield from sources_of(one)
 
 
 def is_valid(document: Document, moment: datetime) -> bool:
