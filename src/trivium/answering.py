@@ -110,7 +110,8 @@ def contradictions(answer: str, note: str, context: Context) -> tuple[list[Contr
     sources = {citation.number: citation for citation in context.citations}
     found, dropped = [], 0
     for claim in claims:
-        citation = sources.get(claim.get("passage", 0)) if isinstance(claim, Mapping) else None
+        number = claim.get("passage") if isinstance(claim, Mapping) else None
+        citation = sources.get(number) if type(number) is int else None  # a list has no hash
         both = citation and _holds(note, claim.get("note"))
         if citation is None or not both or not _holds(citation.text, claim.get("quote")):
             dropped += 1
