@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from trivium.endpoint import Endpoint
-from trivium.errors import InvalidValue, ModelRefused
+from trivium.endpoint import DONE, Endpoint
+from trivium.errors import InvalidValue, ModelRefused, ModelUnavailable
 from trivium.settings import ChatSettings
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
+
+_CUT = "length"
+"""The reason of a model that stops because it has no tokens left."""
 
 
 @dataclass(slots=True)
@@ -37,30 +40,47 @@ class Chat:
         header = "api-key" if settings.kind == "azure" else "Authorization"
         return cls(settings, Endpoint(settings.url, settings.key_variable, header))
 
-    def complete(self, messages: Messages) -> str:
-        """The whole answer."""
+    def complete(self, messages: Messages, *, whole: bool = True) -> str:
+        """The answer; `ModelRefused` when it was cut and has to be `whole`."""
         answer = self.endpoint.post(
             self._path(), self._body(messages), time_out=self.settings.time_out, tries=2
         )
         try:
-            text = answer["choices"][0]["message"]["content"]
-        except (KeyError, IndexError, TypeError) as error:
+            choice = answer["choices"][0]
+            text, reason = choice["message"]["content"], choice.get("finish_reason")
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise self._rubbish() from error
+        if whole and reason == _CUT:
+            raise ModelRefused(f"the answer {self._too_long()}")
         if not isinstance(text, str):
             raise self._rubbish()
         return text
 
     def stream(self, messages: Messages) -> Iterator[str]:
-        """The answer in pieces, as they come."""
+        """The answer in pieces, as they come; the last one says so where the answer was cut.
+
+        `ModelUnavailable` when it breaks off.
+        """
         body = {**self._body(messages), "stream": True}
+        ended = ""
         for data in self.endpoint.stream(self._path(), body, time_out=self.settings.time_out):
+            if data == DONE:
+                ended = ended or DONE
+                continue
             try:
                 choices = json.loads(data)["choices"]
-                piece = choices[0]["delta"].get("content") if choices else None
+                piece = choices[0].get("delta", {}).get("content") if choices else None
+                ended = (choices and choices[0].get("finish_reason")) or ended
             except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
                 raise self._rubbish() from error
             if isinstance(piece, str) and piece:
                 yield piece
+        if not ended:
+            raise ModelUnavailable(
+                f"the answer of {self.settings.url} broke off; try again", retryable=True
+            )
+        if ended == _CUT:
+            yield f" … (The answer {self._too_long()}.)"
 
     def _path(self) -> str:
         if self.settings.kind != "azure":
@@ -76,6 +96,9 @@ class Chat:
             "temperature": self.settings.temperature,
             "max_tokens": self.settings.tokens,
         }
+
+    def _too_long(self) -> str:
+        return f"was cut at {self.settings.tokens} tokens; raise chat.tokens for a whole one"
 
     def _rubbish(self) -> ModelRefused:
         return ModelRefused(

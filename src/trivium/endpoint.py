@@ -31,6 +31,9 @@ from trivium.version import __version__
 LARGEST_ANSWER = 64 * 1024 * 1024
 """A thousand vectors of 4,096 numbers, written out; what is longer is no answer."""
 
+DONE = "[DONE]"
+"""What closes a stream; without it, or the model's own word, an answer may have broken off."""
+
 FIRST_PAUSE = 0.25
 _AGAIN = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 _AT_FAULT = frozenset((400, 413, 414, 415, 422))
@@ -76,7 +79,7 @@ class Endpoint:
         raise ValueError("a call needs at least one try")
 
     def stream(self, path: str, body: Any, *, time_out: float) -> Iterator[str]:
-        """The `data:` lines of a server-sent stream, as they come, without the closing mark."""
+        """What the `data:` lines of a server-sent stream hold, as they come; `DONE` is the last."""
         connection = self._connection(time_out)
         deadline = self.clock() + time_out
         try:
@@ -87,10 +90,10 @@ class Endpoint:
                     self._raise(response, response.read(LARGEST_ANSWER))
                 while line := response.readline(LARGEST_ANSWER):
                     text = line.decode("utf-8", "replace").strip()
-                    if text == "data: [DONE]":
-                        return
                     if text.startswith("data:"):
-                        yield text.removeprefix("data:").strip()
+                        yield (data := text.removeprefix("data:").strip())
+                        if data == DONE:
+                            return
                     if self.clock() > deadline:
                         raise _late(self.url)
             except (OSError, HTTPException) as error:
@@ -125,7 +128,8 @@ class Endpoint:
             try:
                 return self._exchange(kept, call)
             except (OSError, HTTPException) as error:  # closed meanwhile; that is no failure
-                if call.given_up:
+                # what was slow is not sent twice: the server may be at work on it
+                if call.given_up or isinstance(error, TimeoutError):
                     raise self._unreachable(error) from error
         try:
             return self._exchange(self._connection(call.time_out), call)
@@ -134,6 +138,9 @@ class Endpoint:
 
     def _exchange(self, connection: HTTPConnection, call: _Call) -> bytes:
         call.connection = connection
+        connection.timeout = call.time_out
+        if connection.sock is not None:  # a kept one has the time-out of the call that made it
+            connection.sock.settimeout(call.time_out)
         try:
             self._send(connection, call.path, call.data, call.headers)
             response = connection.getresponse()

@@ -181,6 +181,19 @@ def test_a_connection_that_the_server_closed_is_opened_anew(provider: Provider) 
     assert len(provider.seen) == 2
 
 
+def test_a_kept_connection_has_the_time_out_of_each_call(provider: Provider) -> None:
+    endpoint = Endpoint(f"{provider.url}/v1")
+    endpoint.post("/embeddings", {"input": ["one"]}, time_out=0.3)
+    provider.troubles = [Trouble(wait=0.6)]
+    endpoint.post("/embeddings", {"input": ["two"]}, time_out=5)
+    assert (len(provider.seen), provider.connections) == (2, 1)
+    provider.troubles = [Trouble(wait=1)]
+    with pytest.raises(ModelUnavailable, match="in time"):
+        endpoint.post("/embeddings", {"input": ["three"]}, time_out=0.2)
+    time.sleep(0.2)
+    assert len(provider.seen) == 3  # what was slow is not sent twice
+
+
 def test_a_query_is_asked_once(provider: Provider) -> None:
     mine = model(provider)
     first, again = mine.query("axe"), mine.query("axe")

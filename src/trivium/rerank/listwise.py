@@ -53,7 +53,8 @@ class Listwise:
         passages = [{"number": i, "text": text[:most]} for i, text in enumerate(texts, start=1)]
         asked = json.dumps({"query": query, "passages": passages}, ensure_ascii=False)
         answer = self._chat.complete(
-            [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": asked}]
+            [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": asked}],
+            whole=False,  # many go on talking after the list, which is all that counts
         )
         order = _order(answer, len(texts))
         order += [place for place in range(len(texts)) if place not in order]
