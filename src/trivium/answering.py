@@ -34,7 +34,13 @@ CHECK = (
 LEAST_QUOTATION = 3
 """Characters; less than that is in every text and proves nothing."""
 
-_CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
+WIDEST = 100
+"""Passages that one range like [1-99] is read as; no context has more, and a range has no end."""
+
+_NUMBER = r"\d+(?:\s*[-–—]\s*\d+)?"  # dashes that models write
+_CITED = re.compile(rf"\[({_NUMBER}(?:\s*[,;]\s*{_NUMBER})*)\]")
+_LONGEST_NUMBER = 9
+"""Digits; what is longer stands for no passage, and costs too much to read."""
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -67,10 +73,12 @@ class Findings:
     dropped: int = 0
     passages: int = 0
     problems: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def clean(piece: str) -> str:
-    """A model's text without signs that would steer a terminal."""
+    """A model's or a document's text without signs that would steer a terminal."""
     return _UNSEEN.sub("\ufffd", piece)
 
 
@@ -87,7 +95,14 @@ def ask_messages(question: str, context: Context) -> Messages:
 
 def answer_of(question: str, text: str, context: Context) -> Answer:
     """The answer with its citations compared with the context."""
-    numbers = sorted({int(n) for found in _CITED.findall(text) for n in re.findall(r"\d+", found)})
+    numbers = sorted(
+        {
+            number
+            for found in _CITED.findall(text)
+            for piece in re.findall(_NUMBER, found)
+            for number in _expanded(piece)
+        }
+    )
     there = {citation.number for citation in context.citations}
     return Answer(
         question,
@@ -96,6 +111,13 @@ def answer_of(question: str, text: str, context: Context) -> Answer:
         tuple(number for number in numbers if number in there),
         tuple(number for number in numbers if number not in there),
     )
+
+
+def _expanded(piece: str) -> set[int]:
+    """The numbers of "7" or "1-3"; of a very wide range the first ones and the last."""
+    ends = [int(digits[:_LONGEST_NUMBER]) for digits in re.findall(r"\d+", piece)]
+    first, last = ends[0], ends[-1]
+    return {first, last, *range(first, min(last, first + WIDEST) + 1)}
 
 
 def check_messages(note: str, context: Context) -> Messages:
@@ -176,4 +198,6 @@ def findings_json(name: str, findings: Findings) -> dict[str, Any]:
         ],
         "dropped": findings.dropped,
         "problems": list(findings.problems),
+        "degraded": list(findings.degraded),
+        "warnings": list(findings.warnings),
     }

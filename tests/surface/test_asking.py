@@ -70,7 +70,7 @@ def test_an_answer_streams_and_its_citations_are_checked(
     assert "Hedda drew it [1]." in answer.stdout
     assert "[1] Emberfold · The nine forges" in answer.stdout
     assert "cites [77], which it was not given" in answer.stderr
-    assert "\x1b" not in answer.stdout
+    assert "[2, 77].\ufffd[2J" in answer.stdout
     [seen] = chat.seen
     assert seen.path == "/v1/chat/completions"
     assert seen.headers["authorization"] == "Bearer chat-key"
@@ -158,6 +158,51 @@ def test_contradictions_are_listed_with_both_quotations(
     data = json.loads(run("check", note, "-L", world, "--json").stdout)
     assert data["dropped"] == 4
     assert data["contradictions"][0]["quote"] == "from the first forge"
+
+
+def test_what_the_search_did_without_is_told(
+    run: Run, world: Path, chat: Provider, tmp_path: Path
+) -> None:
+    file = tmp_path / "config" / "trivium" / "trivium.toml"
+    with file.open("a") as settings:
+        settings.write(
+            f'[rerankers.gone]\nkind = "tei"\nurl = "{chat.url}/gone"\nkey_variable = "CHAT_KEY"\n'
+        )
+    note = tmp_path / "new.md"
+    note.write_text(NOTE + "\n# Wolves\n\nNine wolves live there.\n")
+    chat.chat = lambda messages: "[]"
+    chat.troubles = [Trouble(401)]
+    assert (
+        "! without rerank: gone"
+        in run("ask", "who drew the axe", "-L", world, "--reranker", "gone").stderr
+    )
+    chat.troubles = [Trouble(401)] * 2
+    answer = run("check", note, "-L", world, "--reranker", "gone")
+    assert answer.stderr.count("! without rerank: gone") == 1
+    chat.troubles = [Trouble(401)] * 2
+    data = json.loads(run("check", note, "-L", world, "--reranker", "gone", "--json").stdout)
+    assert len(data["degraded"]) == 1
+    assert data["warnings"] == []
+
+
+def test_no_document_steers_the_terminal(
+    run: Run, world: Path, chat: Provider, tmp_path: Path
+) -> None:
+    with trivium.open(world) as library:
+        library.add_text("The pass\x1b[2J of Norn is shut. " * 90, title="Norn \x1b[2J", id="n")
+    note = tmp_path / "new.md"
+    note.write_text("The pass\x1b[2J of Norn is open.\n")
+
+    def find(messages: Sequence[Mapping[str, str]]) -> str:
+        text = "The pass\x1b[2J of Norn is"
+        place = passage_with(messages, text)
+        claim = {"note": f"{text} open", "passage": place, "quote": f"{text} shut", "why": "?"}
+        return json.dumps([claim])
+
+    chat.chat = find
+    answer = run("check", note, "-L", world)
+    assert "the note says: The pass\ufffd[2J of Norn is open" in answer.stdout
+    assert "the library says: The pass\ufffd[2J of Norn is shut" in answer.stdout
 
 
 def test_a_note_is_not_held_against_itself(world: Path, notes: Path) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trivium.answering import contradictions
+from trivium.answering import answer_of, contradictions
 from trivium.context import Context, pack
 from trivium.types import Chunk, Document, Hit
 
@@ -28,3 +28,28 @@ def test_a_claim_about_no_passage_is_dropped(number: object) -> None:
     assert len(contradictions(json.dumps([claim]), "the second forge", context())[0]) == 1
     wrong = json.dumps([{**claim, "passage": number}])
     assert contradictions(wrong, "the second forge", context()) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "unknown"),
+    [
+        ("so [1] and [2, 3]", (1, 2, 3), ()),
+        ("so [1-3]", (1, 2, 3), ()),
+        ("so [2–5]", (2, 3), (4, 5)),
+        ("so [1, 2-3; 7]", (1, 2, 3), (7,)),
+        ("so [12345]", (), (12345,)),
+        ("so [3-1]", (1, 3), ()),
+    ],
+)
+def test_citations_are_read_in_every_spelling(
+    text: str, cited: tuple[int, ...], unknown: tuple[int, ...]
+) -> None:
+    answer = answer_of("q", text, context())
+    assert (answer.cited, answer.unknown) == (cited, unknown)
+
+
+def test_no_range_and_no_number_is_too_long_to_read() -> None:
+    answer = answer_of("q", f"so [1-999999999] and [{'9' * 10_000}]", context())
+    assert answer.cited == (1, 2, 3)
+    assert answer.unknown[-1] == 999_999_999
+    assert len(answer.unknown) < 200

@@ -10,6 +10,7 @@ from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, lo
 from trivium.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from trivium.answering import Findings
     from trivium.context import Context
     from trivium.library import Library
 
@@ -80,6 +81,8 @@ def ask(
         if _lacks_model(opened):
             _show_context(found, json)
             raise typer.Exit(1)
+        if not json:
+            _show_troubles(found)
         pieces = []
         for piece in opened.asking(asked, found):
             pieces.append(piece)
@@ -110,7 +113,7 @@ def check(
 ) -> None:
     """Read a note against the library and list where they contradict each other."""
     from trivium import opening as libraries
-    from trivium.answering import findings_json
+    from trivium.answering import clean, findings_json
     from trivium.cli.progress import progress_bar
     from trivium.context import context_json, place_of
     from trivium.present import to_text
@@ -132,9 +135,10 @@ def check(
     if json:
         typer.echo(to_text(findings_json(file, findings)))
     else:
+        _show_troubles(findings)
         for one in findings.contradictions:
-            typer.echo(f"- the note says: {one.note}")
-            typer.echo(f"  the library says: {one.quote}")
+            typer.echo(f"- the note says: {clean(one.note)}")
+            typer.echo(f"  the library says: {clean(one.quote)}")
             typer.echo(f"    ({place_of(one.citation.hit)})")
             typer.echo(f"  {one.why}\n")
         count = len(findings.contradictions)
@@ -170,18 +174,27 @@ def _show_context(found: Context, as_json: bool) -> None:
 
         typer.echo(to_text(context_json(found)))
         return
-    for text in found.degraded:
-        typer.echo(f"! without {text}", err=True)
-    for text in found.warnings:
-        typer.echo(f"! {text}", err=True)
+    from trivium.answering import clean
+
+    _show_troubles(found)
     typer.echo(found.text.rstrip() if found.text else "Nothing found.")
     typer.echo(f"! {found.tokens} of {found.budget} tokens ({found.counter})", err=True)
     reasons: dict[str, list[str]] = {}
     for one in found.left_out:
-        reasons.setdefault(one.reason, []).append(one.hit.title)
+        reasons.setdefault(one.reason, []).append(clean(one.hit.title))
     for reason, titles in reasons.items():
         more = f" and {len(titles) - MOST_NAMED} more" if len(titles) > MOST_NAMED else ""
         typer.echo(f"! left out, {reason}: {', '.join(titles[:MOST_NAMED])}{more}", err=True)
+
+
+def _show_troubles(found: Context | Findings) -> None:
+    """What the search had to do without, and what it warns of."""
+    from trivium.answering import clean
+
+    for text in found.degraded:
+        typer.echo(f"! without {clean(text)}", err=True)
+    for text in found.warnings:
+        typer.echo(f"! {clean(text)}", err=True)
 
 
 def _show_sources(found: Context, numbers: tuple[int, ...]) -> None:

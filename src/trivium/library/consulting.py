@@ -111,7 +111,14 @@ class Consulting(Searching, Keeping):
             found += some
             dropped += wrong
         progress("check", len(pairs), len(pairs))
-        return Findings(tuple(found), dropped, len(pairs), tuple(problems))
+        return Findings(
+            tuple(found),
+            dropped,
+            len(pairs),
+            tuple(problems),
+            tuple(dict.fromkeys(text for _, one in pairs for text in one.degraded)),
+            tuple(dict.fromkeys(text for _, one in pairs for text in one.warnings)),
+        )
 
     def held_against(
         self,
