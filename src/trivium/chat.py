@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from trivium.endpoint import DONE, Endpoint
+from trivium.endpoint import DONE, Endpoint, shown
 from trivium.errors import InvalidValue, ModelRefused, ModelUnavailable
 from trivium.settings import ChatSettings
 
@@ -77,7 +77,7 @@ class Chat:
                 yield piece
         if not ended:
             raise ModelUnavailable(
-                f"the answer of {self.settings.url} broke off; try again", retryable=True
+                f"the answer of {shown(self.settings.url)} broke off; try again", retryable=True
             )
         if ended == _CUT:
             yield f" … (The answer {self._too_long()}.)"
@@ -102,5 +102,5 @@ class Chat:
 
     def _rubbish(self) -> ModelRefused:
         return ModelRefused(
-            f"the answer of {self.settings.url} is not a chat completion; check chat.url"
+            f"the answer of {shown(self.settings.url)} is not a chat completion; check chat.url"
         )

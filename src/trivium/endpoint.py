@@ -37,8 +37,15 @@ DONE = "[DONE]"
 FIRST_PAUSE = 0.25
 _AGAIN = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 _AT_FAULT = frozenset((400, 413, 414, 415, 422))
+_BROKEN = (OSError, HTTPException, ValueError)
+"""What a connection raises; the last for a host, path or proxy that none can be made to."""
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _LIKE_A_KEY = re.compile(r"\b(?:sk|pk|key|jina|pa|hf)[-_][\w*.-]{4,}")
+
+
+def shown(url: str) -> str:
+    """The URL as messages name it: what follows "?" may be a key."""
+    return url.partition("?")[0]
 
 
 @dataclass(slots=True)
@@ -80,26 +87,29 @@ class Endpoint:
 
     def stream(self, path: str, body: Any, *, time_out: float) -> Iterator[str]:
         """What the `data:` lines of a server-sent stream hold, as they come; `DONE` is the last."""
-        connection = self._connection(time_out)
         deadline = self.clock() + time_out
+        data, headers = json.dumps(body).encode(), self._headers()
+        connection = None
         try:
             try:
-                self._send(connection, path, json.dumps(body).encode(), self._headers())
+                connection = self._connection(time_out)
+                self._send(connection, path, data, headers)
                 response = connection.getresponse()
                 if response.status != 200:
                     self._raise(response, response.read(LARGEST_ANSWER))
                 while line := response.readline(LARGEST_ANSWER):
                     text = line.decode("utf-8", "replace").strip()
                     if text.startswith("data:"):
-                        yield (data := text.removeprefix("data:").strip())
-                        if data == DONE:
+                        yield (event := text.removeprefix("data:").strip())
+                        if event == DONE:
                             return
                     if self.clock() > deadline:
                         raise _late(self.url)
-            except (OSError, HTTPException) as error:
+            except _BROKEN as error:
                 raise self._unreachable(error) from error
         finally:
-            connection.close()
+            if connection is not None:
+                connection.close()
 
     def close(self) -> None:
         """Let go of the connections that wait to be used again."""
@@ -127,13 +137,13 @@ class Endpoint:
         if kept is not None:
             try:
                 return self._exchange(kept, call)
-            except (OSError, HTTPException) as error:  # closed meanwhile; that is no failure
+            except _BROKEN as error:  # closed meanwhile; that is no failure
                 # what was slow is not sent twice: the server may be at work on it
                 if call.given_up or isinstance(error, TimeoutError):
                     raise self._unreachable(error) from error
         try:
             return self._exchange(self._connection(call.time_out), call)
-        except (OSError, HTTPException) as error:
+        except _BROKEN as error:
             raise self._unreachable(error) from error
 
     def _exchange(self, connection: HTTPConnection, call: _Call) -> bytes:
@@ -155,7 +165,7 @@ class Endpoint:
             raise
         if len(body) > LARGEST_ANSWER:
             connection.close()
-            raise ModelRefused(f"{self.url} answers with more than 64 MB; ask for less at a time")
+            raise ModelRefused(f"{self._at} answers with more than 64 MB; ask for less at a time")
         if kept and not call.given_up:
             with self._lock:
                 self._idle.append(connection)
@@ -203,7 +213,7 @@ class Endpoint:
         key = self.environment.get(self.key_variable, "").strip()
         if not key:
             raise ModelUnavailable(
-                f"{self.url} needs a key; put it into the environment variable {self.key_variable}"
+                f"{self._at} needs a key; put it into the environment variable {self.key_variable}"
             )
         if not key.isascii() or not key.isprintable():
             raise ModelUnavailable(
@@ -212,10 +222,14 @@ class Endpoint:
             )
         if not may_carry_a_key(self.url):
             raise ModelUnavailable(
-                f"a key is not sent to {self.url}, where anybody on the way could read it; use "
+                f"a key is not sent to {self._at}, where anybody on the way could read it; use "
                 "https, or remove key_variable"
             )
         return key
+
+    @property
+    def _at(self) -> str:
+        return shown(self.url)
 
     # --- what went wrong -------------------------------------------------------------------------
 
@@ -223,23 +237,23 @@ class Endpoint:
         status, said = response.status, self._said(body)
         if status in (401, 403):
             raise ModelUnavailable(
-                f"{self.url} refuses the key ({status}{said}); check the environment variable "
+                f"{self._at} refuses the key ({status}{said}); check the environment variable "
                 f"{self.key_variable or 'and name it in key_variable'}"
             )
         if status in _AGAIN:
             raise ModelUnavailable(
-                f"{self.url} cannot serve now ({status}{said}); try again later",
+                f"{self._at} cannot serve now ({status}{said}); try again later",
                 retryable=True,
                 retry_after=_retry_after(response.getheader("Retry-After")),
             )
         if status in _AT_FAULT:
-            raise ModelRefused(f"{self.url} refuses the request ({status}{said})")
+            raise ModelRefused(f"{self._at} refuses the request ({status}{said})")
         if 300 <= status < 400:
             raise ModelUnavailable(
-                f"{self.url} sends elsewhere ({status}), which is not followed; correct the url"
+                f"{self._at} sends elsewhere ({status}), which is not followed; correct the url"
             )
         raise ModelUnavailable(
-            f"{self.url} answers {status}{said}; check the url and the model's name"
+            f"{self._at} answers {status}{said}; check the url and the model's name"
         )
 
     def _said(self, body: bytes) -> str:
@@ -262,8 +276,8 @@ class Endpoint:
             return _late(self.url)
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return ModelUnavailable(
-            f"{self.url} cannot be reached ({why}); check the url and whether the server runs",
-            retryable=True,
+            f"{self._at} cannot be reached ({why}); check the url and whether the server runs",
+            retryable=isinstance(error, (OSError, HTTPException)),  # a name that is none stays so
         )
 
 
@@ -292,7 +306,8 @@ class _Call:
 
 def _late(url: str) -> ModelUnavailable:
     return ModelUnavailable(
-        f"{url} did not answer in time; try again later, or raise its time_out", retryable=True
+        f"{shown(url)} did not answer in time; try again later, or raise its time_out",
+        retryable=True,
     )
 
 

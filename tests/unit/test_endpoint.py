@@ -267,6 +267,41 @@ def test_a_server_that_is_not_there_can_come_back() -> None:
     assert error.value.retryable
 
 
+@pytest.mark.parametrize(
+    ("url", "proxy"),
+    [
+        ("https://api..example.com/v1", ""),
+        ("http://127.0.0.1:9/é", ""),
+        ("https://models.example/v1", "http://foo:bar"),
+    ],
+)
+def test_an_address_that_is_none_is_said_to_be_out_of_reach(
+    monkeypatch: pytest.MonkeyPatch, url: str, proxy: str
+) -> None:
+    monkeypatch.setenv("https_proxy", proxy)
+    with running() as provider:
+        gone = settings(provider, url=url)
+    with pytest.raises(ModelUnavailable, match="cannot be reached") as error:
+        HttpEmbedder("mine", gone).query("axe")
+    assert "check the url" in str(error.value)
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        list(Endpoint(url).stream("/x", {}, time_out=1))
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [Trouble(401), Trouble(500), Trouble(400), Trouble(404), Trouble(307), Trouble(body=b"{}")],
+)
+def test_no_message_shows_what_an_address_asks_for(provider: Provider, trouble: Trouble) -> None:
+    provider.always = trouble
+    mine = model(provider, url=f"{provider.url}/v1?api-key={SECRET}", query_time_out=1)
+    with pytest.raises((ModelUnavailable, ModelRefused)) as error:
+        mine.query("axe")
+    assert provider.seen[0].path == f"/v1/embeddings?api-key={SECRET}"
+    assert f"{provider.url}/v1" in str(error.value)
+    assert SECRET not in str(error.value)
+
+
 def test_an_answer_that_breaks_off_can_be_tried_again(provider: Provider) -> None:
     provider.troubles = [Trouble(promised=100)]
     with pytest.raises(ModelUnavailable) as error:
@@ -291,6 +326,10 @@ def test_an_answer_that_breaks_off_can_be_tried_again(provider: Provider) -> Non
         b'{"data": [{"index": 1, "embedding": [1, 1, 1, 1, 1, 1, 1, 1]}]}',
         b'{"data": [{"index": 0, "embedding": [0, 0, 0, 0, 0, 0, 0, 0]}]}',
         b'{"data": [{"index": 0, "embedding": [1e999, 0, 0, 0, 0, 0, 0, 0]}]}',
+        b'{"data": [{"index": 1e999, "embedding": [1, 1, 1, 1, 1, 1, 1, 1]}]}',
+        b'{"data": [{"embedding": [1' + b"0" * 400 + b", 1, 1, 1, 1, 1, 1, 1]}]}",
+        b'{"data": [{"embedding": [[1, 2], [3, 4], [1, 2], [3, 4], [1, 2], [3, 4], [1], [1]]}]}',
+        b'{"data": [{"embedding": [[1], [1], [1], [1], [1], [1], [1], [1]]}]}',
         b"[" * 100_000,
     ],
 )

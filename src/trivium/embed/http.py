@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.embed import encodable
-from trivium.endpoint import Endpoint
+from trivium.endpoint import Endpoint, shown
 from trivium.errors import InvalidValue, ModelMismatch, ModelRefused
 from trivium.settings import ModelSettings
 from trivium.text import content_hash
@@ -104,29 +104,32 @@ class HttpEmbedder:
             given = {
                 int(one.get("index", place)): one["embedding"] for place, one in _items(answer)
             }
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._rubbish("holds no embeddings") from error
         if sorted(given) != list(range(count)):
             raise self._rubbish(f"holds {len(given)} embeddings for {count} texts")
         lengths = {len(row) if isinstance(row, list) else -1 for row in given.values()}
         if lengths != {self.dimension}:
             raise ModelMismatch(
-                f"{self._settings.url} gives vectors of {max(lengths)} numbers, and "
+                f"{shown(self._settings.url)} gives vectors of {max(lengths)} numbers, and "
                 f"models.{self.name}.dimension says {self.dimension}; correct it, and make the "
                 "library anew"
             )
         try:
             rows = np.array([given[place] for place in range(count)], np.float64)
             vectors = unit(rows)
-        except (TypeError, ValueError, InvalidValue) as error:
+        except (TypeError, ValueError, OverflowError, InvalidValue) as error:
             raise self._rubbish("holds something else than numbers") from error
+        if rows.ndim != 2:  # lists of lists, all of one length
+            raise self._rubbish("holds something else than numbers")
         if not vectors.any(axis=1).all():
             raise self._rubbish("holds a vector of nothing but zeros")
         return vectors
 
     def _rubbish(self, what: str) -> ModelRefused:
         return ModelRefused(
-            f"the answer of {self._settings.url} {what}; check models.{self.name} in your settings"
+            f"the answer of {shown(self._settings.url)} {what}; "
+            f"check models.{self.name} in your settings"
         )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trivium.endpoint import Endpoint
+from trivium.endpoint import Endpoint, shown
 from trivium.errors import InvalidValue, ModelRefused
 from trivium.settings import RerankerSettings
 
@@ -78,10 +78,13 @@ class HttpReranker:
             results = answer[shape.results] if shape.results else answer
             pairs = [(one["index"], float(one[shape.score])) for one in results]
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelRefused(f"the answer of {self._settings.url} holds no scores") from error
+            raise ModelRefused(
+                f"the answer of {shown(self._settings.url)} holds no scores"
+            ) from error
         scores = dict(pairs)
         if len(pairs) != count or set(scores) != set(range(count)):
             raise ModelRefused(
-                f"the answer of {self._settings.url} does not score each of the {count} texts once"
+                f"the answer of {shown(self._settings.url)} does not score "
+                f"each of the {count} texts once"
             )
         return [scores[place] for place in range(count)]
