@@ -22,6 +22,9 @@ CountTokens: TypeAlias = Callable[[str], int]
 COUNTER = "characters / 4, rounded up"
 """The counter that is used unless another is given: no model's own, and close to most."""
 
+BEST_SHARE = 0.5
+"""Of the budget, for a best hit that is too long for all of it: half leaves others room."""
+
 LEAST_BUDGET = 64
 """Room for the frame, a source's line and a sentence."""
 
@@ -82,16 +85,19 @@ def pack(
     if budget < LEAST_BUDGET:
         raise InvalidValue(f"a budget of {budget} tokens is too small; give {LEAST_BUDGET} or more")
     different, left_out = _without_duplicates(hits, near_duplicate)
-    chosen: list[Hit] = []
+    chosen: list[Citation] = []
     for hit in _by_worth(different, count):
-        if count(_text(_numbered([*chosen, hit]))) <= budget:
-            chosen.append(hit)
+        whole = Citation(0, hit, hit.text, 0)
+        if count(_text(_numbered([*chosen, whole]))) <= budget:
+            chosen.append(whole)
+        elif hit is different[0]:  # others are to have room beside it
+            chosen = _cut_to_fit(hit, [], max(LEAST_BUDGET, int(budget * BEST_SHARE)), count)
+    if chosen and chosen[0].cut:  # what the others left is its own again
+        chosen = _cut_to_fit(different[0], chosen[1:], budget, count) or chosen
     citations = [
         replace(one, tokens=count(_source(one.number, one.hit, one.text)))
         for one in _numbered(chosen)
     ]
-    if different and not chosen:
-        citations = _cut_to_fit(different[0], budget, count)
     kept = {citation.hit.chunk.id for citation in citations}
     reason = f"no room in {budget} tokens"
     left_out += [LeftOut(hit, reason) for hit in different if hit.chunk.id not in kept]
@@ -135,23 +141,28 @@ def _by_worth(hits: Sequence[Hit], count: CountTokens) -> list[Hit]:
     return [*hits[:1], *sorted(hits[1:], key=lambda hit: (-worth[hit.chunk.id], hit.rank))]
 
 
-def _numbered(hits: Sequence[Hit]) -> list[Citation]:
+def _numbered(chosen: Sequence[Citation]) -> list[Citation]:
     """Best first, which is what a model reads best, with numbers from 1; not counted yet."""
-    ordered = sorted(hits, key=lambda hit: hit.rank)
-    return [Citation(number, hit, hit.text, 0) for number, hit in enumerate(ordered, start=1)]
+    ordered = sorted(chosen, key=lambda one: one.hit.rank)
+    return [replace(one, number=number) for number, one in enumerate(ordered, start=1)]
 
 
-def _cut_to_fit(hit: Hit, budget: int, count: CountTokens) -> list[Citation]:
-    """The longest beginning of the text that fits, found by halving; none if not a word does."""
+def _cut_to_fit(
+    hit: Hit, others: Sequence[Citation], budget: int, count: CountTokens
+) -> list[Citation]:
+    """The longest beginning of the text that fits beside the others, found by halving, and the
+    others; none if not a word does.
+    """
     low, high = 0, len(hit.text)
     while low < high:
         middle = (low + high + 1) // 2
-        tried = Citation(1, hit, hit.text[:middle] + _CUT, 0, cut=True)
-        low, high = (middle, high) if count(_text([tried])) <= budget else (low, middle - 1)
+        tried = [Citation(0, hit, hit.text[:middle] + _CUT, 0, cut=True), *others]
+        fits = count(_text(_numbered(tried))) <= budget
+        low, high = (middle, high) if fits else (low, middle - 1)
     space = hit.text.rfind(" ", 0, low)
     text = hit.text[: space if space > 0 else low] + _CUT
-    cut = Citation(1, hit, text, count(_source(1, hit, text)), cut=True)
-    return [cut] if low and count(_text([cut])) <= budget else []
+    cut = [Citation(0, hit, text, 0, cut=True), *others]
+    return cut if low and count(_text(_numbered(cut))) <= budget else []
 
 
 def _text(citations: Sequence[Citation]) -> str:
