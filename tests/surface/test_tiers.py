@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import trivium
@@ -19,8 +21,11 @@ from trivium.config import load_profile
 from trivium.embed.hashing import Hashing
 from trivium.errors import InvalidValue, LibraryError, UnknownDocument, UnknownName
 from trivium.federation import Federation, Tier, configured
+from trivium.federation.merging import Order, place_of
+from trivium.pages import Cursor
 from trivium.present import result_json
 from trivium.settings import Layer, combined
+from trivium.types import Chunk, Document, Hit, SearchRequest
 
 Run = Callable[..., CompletedProcess[str]]
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -424,6 +429,29 @@ class TestPages:
                 assert any("changed since" in text for text in later.warnings)
                 assert shown + found(later) == whole
                 whole.remove((id, tier))
+
+    @given(
+        st.sets(st.tuples(st.sampled_from("zma"), st.sampled_from("bcde")), min_size=1),
+        st.lists(st.sampled_from([0.25, 0.5]), min_size=12, max_size=12),
+        st.sampled_from(["", "token"]),
+        st.data(),
+    )
+    def test_what_is_left_is_what_comes_after_the_last_one(
+        self, named: set[tuple[str, str]], scores: list[float], query: str, data: st.DataObject
+    ) -> None:
+        note = Document("n", "n", "n")
+        hits = [
+            Hit(1, id, score, note, Chunk(id, "n", 1, 0, ""), (), "", (), 0, tier=tier)
+            for (tier, id), score in zip(sorted(named), scores, strict=False)
+        ]
+        order = Order.of([Tier(name, Path(name)) for name in "zma"], SearchRequest(query))
+        ranked = sorted(hits, key=order.of_hit)
+        place = data.draw(st.integers(0, len(ranked) - 1))
+        last = ranked[place]
+        cursor = Cursor("", 0, {}, place + 1, last.score, place_of(last), None)
+        assert order.rest(ranked, cursor) == ranked[place + 1 :]
+        gone = [hit for hit in ranked if hit is not last]
+        assert order.rest(gone, cursor) == ranked[place + 1 :]
 
     def test_feedback_moves_a_tier_as_it_moves_the_library(self) -> None:
         path = library("agent", *(entry(f"a{i}", "token " + "x " * i) for i in range(9)))
