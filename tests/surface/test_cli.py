@@ -166,7 +166,7 @@ class TestSearch:
         hit = answer["hits"][0]
         assert list(hit) == [
             *("rank", "id", "chunk", "score", "kind", "title", "heading", "pages"),
-            *("type", "domain", "severity", "tags", "tier", "freshness"),
+            *("type", "domain", "severity", "tags", "tier", "freshness", "verifications"),
             *("snippet", "highlights", "tokens", "document", "parts"),
         ]
         assert list(hit["highlights"][0]) == ["leg", "start", "end"]

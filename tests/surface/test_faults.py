@@ -168,7 +168,7 @@ class TestTogether:
             assert opened.waiting() == 0
             assert opened.doctor() == []
             result = opened.search("axe", limit=1000)
-            assert (result.total, result.matched, result.warnings) == (140, 140, ())
+            assert (result.total, result.matched, result.degraded) == (140, 140, ())
 
     def test_two_that_add_folders_of_the_same_name_at_once_lose_nothing(
         self, tmp_path: Path
