@@ -83,11 +83,17 @@ def _with_few_words(leg: Leg, query: str) -> Leg:
 
 
 def _without_order(leg: Leg) -> Leg:
-    """A leg that gives every hit the same score has found something, but put it in no order."""
+    """A leg that gives every hit the same score has put them in no order.
+
+    To be among its hits still says something, unless most of what was searched is.
+    """
     scores = {one.score for one in leg.ranking.candidates}
-    if leg.state is LegState.OK and len(scores) == 1 and len(leg.ranking) > FIRST:
-        return _noted(leg, 0.0, "weighted down to 0: all its hits have the same score")
-    return leg
+    if leg.state is not LegState.OK or len(scores) != 1 or len(leg.ranking) <= FIRST:
+        return leg
+    [score] = scores
+    if leg.yardstick is not None and leg.yardstick.mean < score / 2:
+        return leg
+    return _noted(leg, 0.0, "weighted down to 0: all its hits have the same score")
 
 
 def _fails(leg: Leg, live: Sequence[Leg]) -> bool:

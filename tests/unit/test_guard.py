@@ -81,8 +81,13 @@ def test_a_guess_accuses_nobody() -> None:
     assert heard(leg("vector", about(10)), guess) == {"vector": 1, "trigram": 1}
 
 
+def test_a_few_of_the_same_score_still_stand_out_from_the_rest() -> None:
+    rare_word = leg("keyword", dict.fromkeys(CHUNKS[10:25], 0.5))
+    assert heard(rare_word, leg("vector", about(10))) == {"keyword": 1, "vector": 1}
+
+
 def test_a_leg_without_order_is_not_heard() -> None:
-    same = leg("vector", dict.fromkeys(CHUNKS[:40], 0.5))
+    same = leg("vector", dict.fromkeys(CHUNKS[:150], 0.5))
     judged = guarded([leg("keyword", about(0)), same], "dwarf king")
     assert (judged[1].trust, "same score" in judged[1].note) == (0, True)
 
