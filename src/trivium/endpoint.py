@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from threading import Lock
+from threading import Lock, Timer
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -87,13 +87,16 @@ class Endpoint:
 
     def stream(self, path: str, body: Any, *, time_out: float) -> Iterator[str]:
         """What the `data:` lines of a server-sent stream hold, as they come; `DONE` is the last."""
-        deadline = self.clock() + time_out
-        data, headers = json.dumps(body).encode(), self._headers()
+        call = _Call(self, path, json.dumps(body).encode(), self._headers(), time_out)
+        timer = Timer(time_out, call.give_up)  # however it drips, the time is over then
+        timer.daemon = True
+        timer.start()
         connection = None
         try:
             try:
-                connection = self._connection(time_out)
-                self._send(connection, path, data, headers)
+                call.connection = connection = self._connection(time_out)
+                self._send(connection, path, call.data, call.headers)
+                call.sock = connection.sock  # the connection lets go of it when it will be closed
                 response = connection.getresponse()
                 if response.status != 200:
                     self._raise(response, response.read(LARGEST_ANSWER))
@@ -103,11 +106,14 @@ class Endpoint:
                         yield (event := text.removeprefix("data:").strip())
                         if event == DONE:
                             return
-                    if self.clock() > deadline:
-                        raise _late(self.url)
+                if call.given_up:
+                    raise _late(self.url)
             except _BROKEN as error:
+                if call.given_up:
+                    raise _late(self.url) from error
                 raise self._unreachable(error) from error
         finally:
+            timer.cancel()
             if connection is not None:
                 connection.close()
 
@@ -292,13 +298,14 @@ class _Call:
     time_out: float
     connection: HTTPConnection | None = None
     given_up: bool = False
+    sock: socket.socket | None = None
 
     def __call__(self) -> bytes:
         return self.endpoint.exchange(self)
 
     def give_up(self) -> None:
         self.given_up = True
-        sock = self.connection.sock if self.connection else None
+        sock = self.sock or (self.connection.sock if self.connection else None)
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads from it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -65,3 +66,11 @@ def test_an_answer_that_was_cut_says_so(provider: Provider) -> None:
     with pytest.raises(ModelRefused, match="cut at 9 tokens"):
         chat(provider).complete(ASKED)
     assert chat(provider).complete(ASKED, whole=False) == "[1] and"
+
+
+def test_a_stream_that_drips_ends_within_its_time_out(provider: Provider) -> None:
+    provider.always = Trouble(body=b"x" * 60, drip=0.05)  # no line ever ends
+    started = time.perf_counter()
+    with pytest.raises(ModelUnavailable, match="in time"):
+        list(chat(provider, time_out=0.3).stream(ASKED))
+    assert time.perf_counter() - started < 2
