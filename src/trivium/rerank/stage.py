@@ -27,7 +27,9 @@ def asked(reranker: Reranker, query: str, texts: Sequence[str], time_out: float)
     try:
         scores = within(time_out, lambda: [float(s) for s in reranker.scores(query, list(texts))])
     except TimeoutError as error:
-        raise Failed(f"no answer within {time_out:g} seconds") from error
+        raise Failed(
+            f"no answer within {time_out:g} seconds; raise search.rerank.time_out in the profile"
+        ) from error
     # A model is somebody else's code: whatever it does, the fused order is there.
     except Exception as error:
         raise Failed(str(error) or type(error).__name__) from error
