@@ -45,6 +45,21 @@ def test_a_wrong_dimension_is_noticed(folder: Path, tmp_path: Path) -> None:
         embedder("tiny", {"tiny": settings}).query("axe")
 
 
+def test_a_folder_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    def known(folder: Path) -> str:
+        settings = ModelSettings(kind="fastembed", model=str(folder), dimension=6)
+        return embedder("tiny", {"tiny": settings}).fingerprint
+
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(b"weights")
+    before = known(here)
+    assert known(there) == before
+    (here / "model.onnx").write_bytes(b"others")
+    assert known(here) != before
+
+
 @pytest.mark.skipif(find_spec("sentence_transformers") is not None, reason="it is installed")
 def test_a_missing_extra_says_what_to_install() -> None:
     settings = ModelSettings(kind="sentence-transformers", model="any", dimension=6)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -17,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.embed import encodable, loading
+from trivium.embed import content_digest, encodable, loading
 from trivium.embed.hashing import unit_rows
 from trivium.embed.http import fingerprint
-from trivium.errors import InvalidValue, ModelMismatch, ModelRefused
+from trivium.errors import InvalidValue, ModelMismatch, ModelRefused, ModelUnavailable
 from trivium.settings import ModelSettings
 
 
@@ -41,9 +42,20 @@ class _Extra(ABC):
         self._settings = settings
         self._loading = Lock()
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        return fingerprint(self.package, self._settings)
+        """Identity of the vectors; of a folder it is what its files hold, not where it lies."""
+        folder = Path(self._settings.model)
+        if not folder.is_dir():
+            return fingerprint(self.package, self._settings)
+        files = sorted(one for one in folder.rglob("*") if one.is_file())
+        try:
+            digest = content_digest(*files)
+        except OSError as error:
+            raise ModelUnavailable(
+                f"the model '{self.name}' cannot be read: {error}; check models.{self.name}.model"
+            ) from error
+        return fingerprint(self.package, replace(self._settings, model=digest))
 
     def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector for each text, in the order given."""
