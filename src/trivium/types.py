@@ -374,6 +374,10 @@ class ScoreKind(StrEnum):
     NONE = "none"
 
 
+MEMORY_STAGE = "memory"
+"""The stage of what was put in at a fixed score: no leg found it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What one stage gave to a hit's score, under one name."""

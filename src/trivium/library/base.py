@@ -41,7 +41,6 @@ class Opened:
         self._configuration = configuration
         self.profile_name, self.settings = read_library_toml(folder)
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
-        self._place = folder
         self._store = SqliteStore(folder, refusal=refusal)
         self._store.graph.reader = self._reading
         self._embedder: Embedder | None = None

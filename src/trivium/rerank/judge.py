@@ -9,10 +9,7 @@ from trivium.confidence import competing, confidence, roads, unit_order
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import Failed, asked, rerank
-from trivium.types import Leg, Ranking, Record
-
-MEMORY = "memory"
-"""The stage of what was put in at a fixed score (`score.signals`)."""
+from trivium.types import MEMORY_STAGE, Leg, Ranking, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ class Judge:
 
 def _on_roads(ranking: Ranking) -> Ranking:
     """Without memories, which were put in by no road and compete with nobody."""
-    found = (one for one in ranking.candidates if all(p.stage != MEMORY for p in one.parts))
+    found = (one for one in ranking.candidates if all(p.stage != MEMORY_STAGE for p in one.parts))
     return replace(ranking, candidates=tuple(found))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from trivium.deadline import within
 from trivium.protocols import Reranker
-from trivium.types import Candidate, Part, Ranking, ScoreKind
+from trivium.types import Part, Ranking, ScoreKind
 
 STAGE = "rerank"
 NOT_READ = "not read"
@@ -57,12 +56,7 @@ def rerank(ranking: Ranking, scores: Mapping[str, float], name: str, keep: int =
     for place, one in enumerate(rest, start=1):
         parts[one.id] = (NOT_READ, lowest - place)
     ranked = [
-        _replaced(one, Part(STAGE, parts[one.id][0], parts[one.id][1], rank, parts[one.id][1]))
+        one.replaced([Part(STAGE, parts[one.id][0], parts[one.id][1], rank, parts[one.id][1])])
         for rank, one in enumerate([*chosen, *rest], start=1)
     ]
     return Ranking(tuple(ranked[:keep] if keep else ranked), ScoreKind.RERANK)
-
-
-def _replaced(candidate: Candidate, part: Part) -> Candidate:
-    before = (replace(one, contribution=0.0) for one in candidate.parts)
-    return Candidate.of(candidate.id, (*before, part))

@@ -9,10 +9,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from trivium.config import SIGNALS
-from trivium.types import Part, Ranking, ScoreKind
+from trivium.types import MEMORY_STAGE, Part, Ranking, ScoreKind
 
 STAGE = "score"
-MEMORY = "memory"
 
 
 def severity(level: str | None, levels: Mapping[str, float]) -> float:
@@ -34,7 +33,7 @@ def domain_match(preferred: str | None, domain: str | None) -> float:
 def beside(ranking: Ranking, memories: Ranking, fixed: float) -> Ranking:
     """Memories put in at one score, in their own order, after what has the same."""
     known = (
-        one.replaced([Part(MEMORY, MEMORY, fixed, rank=rank, value=one.score)])
+        one.replaced([Part(MEMORY_STAGE, MEMORY_STAGE, fixed, rank=rank, value=one.score)])
         for rank, one in memories.ranked()
     )
     kind = ScoreKind.SIGNALS if ranking.kind is ScoreKind.NONE else ranking.kind

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trivium.factual import VerifySettings
 from trivium.types import Candidate, Part, Ranking
 
@@ -18,7 +20,5 @@ def settled(ranking: Ranking, disputed: frozenset[str], settings: VerifySettings
 
 
 def _lowered(one: Candidate, factor: float) -> Candidate:
-    from dataclasses import replace
-
     parts = [replace(part, contribution=part.contribution * factor) for part in one.parts]
     return Candidate.of(one.id, [*parts, Part("verify", "disputed", 0.0, weight=factor)])
