@@ -402,7 +402,7 @@ elif stage == "archive":
     import pathlib, trivium.ingest.archive as archive
     archive.Path.replace = kill
 elif stage == "store":
-    import trivium.store.sqlite.store as store, trivium.store.sqlite.writing as writing
+    import trivium.store.record.writing as writing
     writing.index_words = kill
 elif stage == "embed":
     import trivium.embed.hashing as hashing

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trivium.evaluate.judged import Source
 from trivium.evaluate.measures import DEPTH
-from trivium.store.sqlite.connection import statements
+from trivium.store.record.statements import statements
 from trivium.text import stop_words
 from trivium.types import Candidate, Ranking, ScoreKind
 

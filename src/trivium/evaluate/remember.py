@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from trivium.errors import LibraryCorrupt, LibraryReadOnly
 from trivium.evaluate.measures import Run
 from trivium.protocols import Embedder
-from trivium.store.sqlite.connection import WAIT_SECONDS, in_our_words, statements
+from trivium.store.record.statements import statements
+from trivium.store.sqlite.connection import WAIT_SECONDS, in_our_words
 from trivium.vectors import pack, unpack
 
 

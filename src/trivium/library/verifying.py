@@ -15,7 +15,7 @@ from trivium.types import OWNER, Grant, Pattern, Statement
 if TYPE_CHECKING:
     from trivium.graph.anomalies import Anomaly
     from trivium.ingest.add import Adding, AddReport
-    from trivium.store.sqlite.ledger import LedgerEntry
+    from trivium.store.record.ledger import LedgerEntry
 
 Decision: TypeAlias = Literal["accepted", "rejected", "superseded"]
 

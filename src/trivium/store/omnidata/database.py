@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from trivium.errors import SourceError
 from trivium.store.omnidata.columns import LONGEST_TEXT
-from trivium.store.sqlite.connection import statements
+from trivium.store.record.statements import statements
 
 _ATTEMPTS = 5
 _HEADER = 100  # bytes; they hold SQLite's own count of changes

@@ -1,13 +1,11 @@
-"""Connections to `index.db`: named statements, migrations, and SQLite's errors in our words."""
+"""Connections to `index.db`: transactions, migrations, and SQLite's errors in our words."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,20 +17,25 @@ from trivium.errors import (
     NotALibrary,
     StorageFull,
 )
+from trivium.store.record.database import Values
+from trivium.store.record.statements import dialect
+from trivium.vectors import Floats32, pack, unpack
 
 WAIT_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
 
+MOMENT = 1000
+"""Milliseconds to wait for others before the disk keeps its pages: nobody is stopped for that."""
+
+PAGE_CACHE = 128 * 1024
+"""Kilobytes of page cache while millions of rows are written."""
+
 _HERE = Path(__file__).parent
-HISTORY = _HERE / "history.sql"
 
 
-@cache
-def statements(file: Path = _HERE / "queries.sql") -> dict[str, str]:
-    """The statements of a `.sql` file by name."""
-    text = file.read_text(encoding="utf-8")
-    pieces = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
-    return dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
+def statements() -> dict[str, str]:
+    """Every statement of the record by name, as SQLite runs it."""
+    return dialect(_HERE)
 
 
 @contextmanager
@@ -63,6 +66,40 @@ def in_our_words(path: Path) -> Iterator[None]:
         raise LibraryCorrupt(
             f"{path} is damaged ({error}); run 'trivium doctor' to see what is left"
         ) from error
+
+
+class SqliteTransaction:
+    """A connection that knows the record's statements by name."""
+
+    __slots__ = ("_connection", "_statements")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._statements = statements()
+
+    def execute(self, statement: str, values: Values = (), /) -> sqlite3.Cursor:
+        return self._connection.execute(self._statements[statement], values)
+
+    def executemany(self, statement: str, values: Iterable[Values], /) -> object:
+        return self._connection.executemany(self._statements[statement], values)
+
+    def vector(self, vector: Floats32, /) -> bytes:
+        return pack(vector)
+
+    def floats(self, stored: bytes, /) -> Floats32:
+        return unpack(stored)
+
+    @contextmanager
+    def roomy(self) -> Iterator[None]:
+        """A larger page cache: the indexes of a million statements do not fit into SQLite's usual
+        2 MB, and what does not fit is written and read again for every batch.
+        """
+        (before,) = self._connection.execute("PRAGMA cache_size").fetchone()
+        self._connection.execute(f"PRAGMA cache_size = {-PAGE_CACHE}")
+        try:
+            yield
+        finally:
+            self._connection.execute(f"PRAGMA cache_size = {int(before)}")
 
 
 class Connections:
@@ -116,6 +153,40 @@ class Connections:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteTransaction]:
+        with in_our_words(self.path):
+            yield SqliteTransaction(self.reader())
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteTransaction]:
+        with self.write() as connection:
+            yield SqliteTransaction(connection)
+
+    def streaming(
+        self, statement: str, values: Values = (), where: str = ""
+    ) -> Iterator[sqlite3.Row]:
+        query = statements()[statement].replace("{where}", where)
+        with in_our_words(self.path):
+            yield from self.reader().execute(query, values)
+
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def compact(self) -> None:
+        """Give the freed pages back to the disk; if somebody is writing, they are used again."""
+        try:
+            with in_our_words(self.path):
+                reader = self.reader()
+                reader.execute(f"PRAGMA busy_timeout = {MOMENT}")
+                try:
+                    reader.execute("VACUUM")
+                    reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    reader.execute(f"PRAGMA busy_timeout = {int(WAIT_SECONDS * 1000)}")
+        except LibraryError:
+            return
 
     def close(self) -> None:
         with self._guard:

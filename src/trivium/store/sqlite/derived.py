@@ -25,8 +25,8 @@ from trivium.index.folder import CacheFolder, compact_blocks, compact_segments
 from trivium.index.matrix import Block
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
+from trivium.store.record.rows import document_of_row, index_row
 from trivium.store.sqlite.connection import statements
-from trivium.store.sqlite.rows import document_of_row, index_row
 from trivium.types import Document
 from trivium.vectors import unpack
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from trivium.store.record.rows import parts_of
 from trivium.store.sqlite.connection import Connections, in_our_words, statements
-from trivium.store.sqlite.view import SqliteView, parts_of
+from trivium.store.sqlite.view import SqliteView
 from trivium.types import Filter
 
 
@@ -20,7 +20,7 @@ class SqliteFused:
 
     @property
     def sql(self) -> str:
-        return statements(Path(__file__).parent / "fused.sql")["fused"]
+        return statements()["fused"]
 
     def run(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         with in_our_words(self._connections.path):

@@ -21,11 +21,16 @@ from trivium.index.arrays import CacheDamaged
 from trivium.index.documents import Mask
 from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Frequencies, Similar
-from trivium.store.sqlite.connection import Connections, in_our_words, statements
+from trivium.store.record.graph import scopes_of
+from trivium.store.record.past import Past
+from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
+from trivium.store.sqlite.connection import (
+    Connections,
+    SqliteTransaction,
+    in_our_words,
+    statements,
+)
 from trivium.store.sqlite.derived import DerivedIndex, Overtaken, with_model
-from trivium.store.sqlite.graph import scopes_of
-from trivium.store.sqlite.past import Past
-from trivium.store.sqlite.rows import chunk_of_row, document_of_row
 from trivium.types import (
     COLUMNS,
     Bm25,
@@ -61,6 +66,7 @@ class SqliteView:
     ) -> None:
         self._path = connections.path
         self._connection = connections.reader()
+        self._transaction = SqliteTransaction(self._connection)
         self._derived = derived
         self._grant = grant
         self._masks: dict[Filter, list[Mask]] = {}
@@ -76,7 +82,7 @@ class SqliteView:
                     snapshot = self._current()
                     self._seen = self._through_grant(snapshot)
                 else:
-                    self._past = Past.read(self._connection, grant, as_of, instead)
+                    self._past = Past.read(self._transaction, grant, as_of, instead)
                     self._seen = self._past.snapshot.seen_by(grant)
             except BaseException:
                 self.__exit__()
@@ -212,7 +218,7 @@ class SqliteView:
 
     def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]:
         if self._past:
-            return self._past.subjects_of_types(self._connection, types, subclasses)
+            return self._past.subjects_of_types(self._transaction, types, subclasses)
         values = {
             "types": json.dumps(list(types)),
             "subclasses": subclasses,
@@ -270,12 +276,3 @@ def _records_then(chunks: Sequence[Chunk], past: Past) -> dict[str, Record]:
         for chunk in chunks
         if chunk.id in past.hashes
     }
-
-
-def parts_of(chunk: str) -> tuple[str, int, int]:
-    """document, version and ordinal of a chunk id; numbers that cannot exist if it is not one."""
-    document, _, rest = chunk.rpartition("@")
-    version, _, ordinal = rest.partition("/")
-    if version.isdecimal() and ordinal.isdecimal() and len(rest) < 20:
-        return document, int(version), int(ordinal)
-    return document, -1, -1

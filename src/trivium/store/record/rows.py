@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from trivium.clock import format_time, parse_time
-from trivium.index.building import Row
+from trivium.index.building import Row as IndexRow
+from trivium.store.record.database import Row
 from trivium.text import bigrams
 from trivium.types import Chunk, Document, Passage, chunk_id
 
 
-def document_of_row(row: sqlite3.Row | Mapping[str, Any]) -> Document:
+def document_of_row(row: Row) -> Document:
     return Document(
         id=row["id"],
         uri=row["uri"],
@@ -72,7 +71,7 @@ def document_values(document: Document, version: int) -> dict[str, Any]:
     }
 
 
-def chunk_of_row(row: sqlite3.Row) -> Chunk:
+def chunk_of_row(row: Row) -> Chunk:
     document, version, ordinal = row["document_id"], row["version"], row["ordinal"]
     first, last = row["page_first"], row["page_last"]
     return Chunk(
@@ -126,9 +125,9 @@ def columns(document: Document, heading: tuple[str, ...], text: str) -> tuple[st
     )
 
 
-def index_row(row: sqlite3.Row, document: Document) -> Row:
+def index_row(row: Row, document: Document) -> IndexRow:
     """A row of `rows_to_index`."""
-    return Row(
+    return IndexRow(
         number=row["chunk_number"],
         version=row["chunk_version"],
         ordinal=row["ordinal"],
@@ -144,6 +143,15 @@ def index_row(row: sqlite3.Row, document: Document) -> Row:
 def searchable(columns: tuple[str, ...]) -> list[str]:
     """The columns as the FTS5 table holds them."""
     return [bigrams(text) for text in columns]
+
+
+def parts_of(chunk: str) -> tuple[str, int, int]:
+    """document, version and ordinal of a chunk id; numbers that cannot exist if it is not one."""
+    document, _, rest = chunk.rpartition("@")
+    version, _, ordinal = rest.partition("/")
+    if version.isdecimal() and ordinal.isdecimal() and len(rest) < 20:
+        return document, int(version), int(ordinal)
+    return document, -1, -1
 
 
 def _time(text: str | None) -> datetime | None:

@@ -10,8 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from trivium.clock import format_time
-from trivium.store.sqlite.connection import Connections, in_our_words, statements
-from trivium.store.sqlite.facts_writing import named
+from trivium.store.record.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +23,31 @@ class LedgerEntry:
     hash: str
 
 
-class SqliteLedger:
+class RecordLedger:
     """Appends and proves. A hash is the SHA-256 of the previous one, the time and the entry."""
 
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def append(self, entries: Sequence[Mapping[str, Any]], now: datetime) -> list[LedgerEntry]:
         added = []
-        with self._connections.write() as connection:
-            row = connection.execute(named()["ledger_head"]).fetchone()
+        with self._database.writing() as transaction:
+            row = transaction.execute("ledger_head").fetchone()
             number, previous = (row["number"], row["hash"]) if row else (0, "")
             for entry in entries:
                 text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
                 number, at = number + 1, format_time(now)
                 hash = chained(previous, at, text)
-                connection.execute(named()["add_to_ledger"], (number, at, text, previous, hash))
+                transaction.execute("add_to_ledger", (number, at, text, previous, hash))
                 added.append(LedgerEntry(number, at, entry, hash))
                 previous = hash
             head = f"{number} {previous}"
-            connection.execute(statements()["set_state"], ("ledger_head", head))
+            transaction.execute("set_state", ("ledger_head", head))
         return added
 
     def entries(self) -> list[LedgerEntry]:
-        with in_our_words(self._connections.path):
-            rows = self._connections.reader().execute(named()["ledger"]).fetchall()
+        with self._database.reading() as reader:
+            rows = reader.execute("ledger").fetchall()
         return [
             LedgerEntry(row["number"], row["at"], json.loads(row["entry"]), row["hash"])
             for row in rows
@@ -56,10 +55,9 @@ class SqliteLedger:
 
     def audit(self) -> tuple[int, str, list[str]]:
         """How many entries there are, the last hash, and where the chain is broken."""
-        with in_our_words(self._connections.path):
-            reader = self._connections.reader()
-            rows = reader.execute(named()["ledger"]).fetchall()
-            kept = reader.execute(statements()["state"], ("ledger_head",)).fetchone()
+        with self._database.reading() as reader:
+            rows = reader.execute("ledger").fetchall()
+            kept = reader.execute("state", ("ledger_head",)).fetchone()
         problems, previous = [], ""
         for nth, row in enumerate(rows, start=1):
             if row["number"] != nth:

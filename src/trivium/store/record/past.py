@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,11 +12,11 @@ from trivium.clock import format_time
 from trivium.index.building import Row, build
 from trivium.index.matrix import Block
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
-from trivium.store.sqlite.connection import HISTORY, statements
-from trivium.store.sqlite.graph import scopes_of
-from trivium.store.sqlite.rows import document_of_row, index_row
+from trivium.store.record.database import Row as Said
+from trivium.store.record.database import Transaction, listed
+from trivium.store.record.graph import scopes_of
+from trivium.store.record.rows import document_of_row, index_row
 from trivium.types import Document, Grant
-from trivium.vectors import unpack
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Past:
     @classmethod
     def read(
         cls,
-        connection: sqlite3.Connection,
+        transaction: Transaction,
         grant: Grant,
         at: datetime | None,
         instead: tuple[str, int] | None = None,
@@ -52,7 +51,7 @@ class Past:
         documents: dict[int, Document] = {}
         rows: list[Row] = []
         hashes: dict[int, str] = {}
-        for row in connection.execute(statements(HISTORY)["rows_as_of"], values):
+        for row in transaction.execute("rows_as_of", values):
             if not grant.allows(row["scope"]):  # today's
                 continue
             if row["number"] not in documents:
@@ -62,33 +61,33 @@ class Past:
                 rows.append(index_row(row, document))
                 hashes[row["chunk_number"]] = row["embedding_hash"]
         seen = {row.document.id: row.document for row in rows}
-        snapshot = _snapshot(connection, rows, hashes)
+        snapshot = _snapshot(transaction, rows, hashes)
         return cls(values, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
 
     def subjects_of_types(
-        self, connection: sqlite3.Connection, types: tuple[str, ...], subclasses: bool
+        self, transaction: Transaction, types: tuple[str, ...], subclasses: bool
     ) -> frozenset[str]:
         """What visibly had one of these RDF types then."""
         values = self.moment | {
-            "types": json.dumps(list(types)),
+            "types": listed(types),
             "subclasses": subclasses,
             "scopes": scopes_of(self.grant),
         }
-        rows = connection.execute(statements(HISTORY)["subjects_of_types_as_of"], values)
+        rows = transaction.execute("subjects_of_types_as_of", values)
         return frozenset(row["subject"] for row in rows)
 
 
-def _document(row: sqlite3.Row) -> Document:
+def _document(row: Said) -> Document:
     said = json.loads(row["fields"]) if row["fields"] else row
     return replace(document_of_row(said), version=row["chunk_version"])
 
 
-def _snapshot(connection: sqlite3.Connection, rows: list[Row], hashes: dict[int, str]) -> Snapshot:
-    active = connection.execute(statements()["active_model"]).fetchone()
+def _snapshot(transaction: Transaction, rows: list[Row], hashes: dict[int, str]) -> Snapshot:
+    active = transaction.execute("active_model").fetchone()
     model = active["fingerprint"] if active else ""
-    values = {"fingerprint": model, "hashes": json.dumps(sorted(set(hashes.values())))}
-    found = connection.execute(statements()["vectors_by_hash"], values)
-    vectors = {row["hash"]: unpack(row["vector"]) for row in found}
+    values = {"fingerprint": model, "hashes": listed(sorted(set(hashes.values())))}
+    found = transaction.execute("vectors_by_hash", values)
+    vectors = {row["hash"]: transaction.floats(row["vector"]) for row in found}
     numbers = sorted(number for number, hash in hashes.items() if hash in vectors)
     blocks: tuple[LivingBlock, ...] = ()
     if numbers:

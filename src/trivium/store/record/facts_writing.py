@@ -5,17 +5,14 @@ chunks.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import groupby, islice
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from trivium.factual import FactReader
-from trivium.store.sqlite.connection import statements
-from trivium.store.sqlite.rows import chunk_values, columns, document_of_row, searchable
-from trivium.store.sqlite.writing import select_json
+from trivium.store.record.database import Row, Transaction, listed, select
+from trivium.store.record.rows import chunk_values, columns, document_of_row, searchable
 from trivium.types import PUBLIC_SCOPE, Document, Passage, Quad
 
 Item = TypeVar("Item")
@@ -28,11 +25,6 @@ ORDINALS = 1_000_000_000
 
 NONE = -1
 """A document or a version that does not exist."""
-
-
-def named() -> dict[str, str]:
-    """The statements of `graph.sql`."""
-    return statements(Path(__file__).parent / "graph.sql")
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -54,68 +46,65 @@ def quad_values(quad: Quad) -> dict[str, str]:
 
 def scopes_for(document: Document) -> str:
     """Who sees a document sees what is public too, and nothing more is certain."""
-    return json.dumps([document.scope, PUBLIC_SCOPE])
+    return listed([document.scope, PUBLIC_SCOPE])
 
 
 def labels_of(
-    connection: sqlite3.Connection,
+    transaction: Transaction,
     resources: Sequence[str],
     reader: FactReader,
     scopes: str | None,
 ) -> dict[str, str]:
     """What resources are called by what lies in these scopes."""
     values = {
-        "resources": json.dumps(sorted(set(resources))),
-        "labels": json.dumps(list(reader.labels)),
+        "resources": listed(sorted(set(resources))),
+        "labels": listed(reader.labels),
         "scopes": scopes,
     }
-    rows = connection.execute(named()["label_statements"], values)
+    rows = transaction.execute("label_statements", values)
     quads = sorted((Quad(*row) for row in rows), key=lambda quad: quad.subject)
     grouped = groupby(quads, key=lambda quad: quad.subject)
     return {subject: reader.label(list(found)) for subject, found in grouped}
 
 
 def write_chunks(
-    connection: sqlite3.Connection, document: Document, reader: FactReader, generation: int
+    transaction: Transaction, document: Document, reader: FactReader, generation: int
 ) -> int:
     """Make the string literals of a version searchable; how many there are."""
     place = {"document": document.number, "version": document.version}
-    (number,) = connection.execute(named()["last_chunk"]).fetchone()
     after, count = 0, 0
     while True:
         values = {**place, "after": after, "limit": BATCH}
-        rows = connection.execute(named()["strings_of_version"], values).fetchall()
+        rows = transaction.execute("strings_of_version", values).fetchall()
         if not rows:
             break
         after = rows[-1]["number"]
         quads = [Quad(*row[1:]) for row in map(tuple, rows)]
         resources = [name for quad in quads for name in (quad.subject, quad.predicate)]
-        labels = labels_of(connection, resources, reader, scopes_for(document))
+        labels = labels_of(transaction, resources, reader, scopes_for(document))
         passages = [reader.passage(quad, labels) for quad in quads]
-        ordinals = _ordinals(connection, place, quads)
-        _insert(connection, document, reader, passages, ordinals, number, generation)
-        number, count = number + len(quads), count + len(quads)
+        ordinals = _ordinals(transaction, place, quads)
+        _insert(transaction, document, reader, passages, ordinals, generation)
+        count += len(quads)
     if not count:  # its title can still be found, and it can be listed
-        _insert(connection, document, reader, [Passage("")], [0], number, generation)
-    connection.execute(statements()["wait_for_vectors"], (document.number, document.version))
+        _insert(transaction, document, reader, [Passage("")], [0], generation)
+    transaction.execute("wait_for_vectors", (document.number, document.version))
     return count
 
 
-def _ordinals(
-    connection: sqlite3.Connection, place: dict[str, int], quads: Sequence[Quad]
-) -> list[int]:
+def _ordinals(transaction: Transaction, place: dict[str, int], quads: Sequence[Quad]) -> list[int]:
     """A number for each statement that it alone decides, but for the rare clash: the next free."""
     wanted = [_ordinal(quad) for quad in quads]
-    values = {**place, "ordinals": json.dumps(wanted)}
-    taken = {row[0] for row in connection.execute(named()["taken_ordinals"], values)}
+    values = {**place, "ordinals": listed(wanted)}
+    taken = {row[0] for row in transaction.execute("taken_ordinals", values)}
     if not taken and len(set(wanted)) == len(wanted):
         return wanted
     given = []
     for ordinal in wanted:
         while ordinal in taken:
             ordinal = (ordinal + 1) % ORDINALS
-            values = {**place, "ordinals": json.dumps([ordinal])}
-            taken |= {row[0] for row in connection.execute(named()["taken_ordinals"], values)}
+            values = {**place, "ordinals": listed([ordinal])}
+            taken |= {row[0] for row in transaction.execute("taken_ordinals", values)}
         taken.add(ordinal)
         given.append(ordinal)
     return given
@@ -127,14 +116,14 @@ def _ordinal(quad: Quad) -> int:
 
 
 def _insert(
-    connection: sqlite3.Connection,
+    transaction: Transaction,
     document: Document,
     reader: FactReader,
     passages: Sequence[Passage],
     ordinals: Sequence[int],
-    last: int,
     generation: int,
 ) -> None:
+    (last,) = transaction.execute("last_chunk", {"count": len(passages)}).fetchone()
     rows = [
         (
             last + nth,
@@ -144,66 +133,64 @@ def _insert(
         )
         for nth, (passage, ordinal) in enumerate(zip(passages, ordinals, strict=True), start=1)
     ]
-    connection.executemany(named()["insert_chunk"], rows)
+    transaction.executemany("insert_numbered_chunk", rows)
     words = [
         (last + nth, *searchable(columns(document, passage.heading, passage.text)))
         for nth, passage in enumerate(passages, start=1)
     ]
-    connection.executemany(statements()["index_words"], words)
+    transaction.executemany("index_words", words)
     changes = [(generation, row[0], what) for row in rows for what in ("w", "v")]
-    connection.executemany(named()["note_change"], changes)
+    transaction.executemany("note_change", changes)
 
 
 # --- labels --------------------------------------------------------------------------------------
 
 
-def begin_touching(connection: sqlite3.Connection) -> None:
-    connection.execute(named()["make_touched"])
-    connection.execute(named()["clear_touched"])
+def begin_touching(transaction: Transaction) -> None:
+    transaction.execute("make_touched")
+    transaction.execute("clear_touched")
 
 
-def touch(
-    connection: sqlite3.Connection, reader: FactReader, document: int, old: int, new: int
-) -> None:
+def touch(transaction: Transaction, reader: FactReader, document: int, old: int, new: int) -> None:
     """Remember the resources whose labels differ between two versions of a document."""
-    labels = json.dumps(list(reader.labels))
+    labels = listed(reader.labels)
     values = {"document": document, "old": old, "new": new, "labels": labels}
-    connection.execute(named()["touch_differing_labels"], values)
+    transaction.execute("touch_differing_labels", values)
 
 
-def touched(connection: sqlite3.Connection, besides: int = NONE) -> list[int]:
+def touched(transaction: Transaction, besides: int = NONE) -> list[int]:
     """The active chunks that are called by what was touched."""
-    found = connection.execute(named()["touched_chunks"], {"document": besides})
+    found = transaction.execute("touched_chunks", {"document": besides})
     return [number for (number,) in found]
 
 
 def refresh(
-    connection: sqlite3.Connection, reader: FactReader, chunks: Iterable[int], generation: int
+    transaction: Transaction, reader: FactReader, chunks: Iterable[int], generation: int
 ) -> int:
     """New headings for these chunks, where they are called otherwise now; how many are."""
     documents: dict[int, Document] = {}
     renamed = 0
     for numbers in batches(chunks):
-        rows = select_json_named(connection, "chunks_to_rename", numbers)
+        rows = select(transaction, "chunks_to_rename", numbers)
         for number in {row["document"] for row in rows} - set(documents):
-            [row] = select_json(connection, "documents_by_number", [number])
+            [row] = select(transaction, "documents_by_number", [number])
             documents[number] = document_of_row(row)
         for scope in sorted({documents[row["document"]].scope for row in rows}):
             same = [row for row in rows if documents[row["document"]].scope == scope]
             resources = [name for row in same for name in (row["subject"], row["predicate"])]
-            scopes = json.dumps([scope, PUBLIC_SCOPE])
-            labels = labels_of(connection, resources, reader, scopes)
+            scopes = listed([scope, PUBLIC_SCOPE])
+            labels = labels_of(transaction, resources, reader, scopes)
             for row in same:
                 document = documents[row["document"]]
-                renamed += _rename(connection, reader, document, row, labels, generation)
+                renamed += _rename(transaction, reader, document, row, labels, generation)
     return renamed
 
 
 def _rename(
-    connection: sqlite3.Connection,
+    transaction: Transaction,
     reader: FactReader,
     document: Document,
-    row: sqlite3.Row,
+    row: Row,
     labels: dict[str, str],
     generation: int,
 ) -> bool:
@@ -213,18 +200,12 @@ def _rename(
         return False
     hash, old = reader.hash(document, passage), row["embedding_hash"]
     heading = json.dumps(list(passage.heading), ensure_ascii=False)
-    connection.execute(named()["rename_chunk"], (heading, hash, row["number"]))
-    connection.execute(named()["forget_words"], (row["number"],))
+    transaction.execute("rename_chunk", (heading, hash, row["number"]))
+    transaction.execute("forget_words", (row["number"],))
     words = searchable(columns(document, passage.heading, passage.text))
-    connection.execute(statements()["index_words"], (row["number"], *words))
-    connection.execute(named()["wait_for_chunk"], {"hash": hash})
-    connection.execute(named()["stop_waiting_in_vain"], {"hash": old})
+    transaction.execute("index_words", (row["number"], *words))
+    transaction.execute("wait_for_chunk", {"hash": hash})
+    transaction.execute("stop_waiting_in_vain", {"hash": old})
     for what in ("w", "v"):
-        connection.execute(named()["note_change"], (generation, row["number"], what))
+        transaction.execute("note_change", (generation, row["number"], what))
     return True
-
-
-def select_json_named(
-    connection: sqlite3.Connection, query: str, values: Iterable[Any]
-) -> list[sqlite3.Row]:
-    return connection.execute(named()[query], (json.dumps(list(values)),)).fetchall()

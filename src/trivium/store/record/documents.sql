@@ -6,7 +6,7 @@ SELECT stamp FROM commits WHERE generation = ?;
 
 -- name: add_commit
 INSERT INTO commits (generation, stamp, at)
-SELECT coalesce(max(generation), 0) + 1, lower(hex(randomblob(8))), ? FROM commits
+SELECT coalesce(max(generation), 0) + 1, ?, ? FROM commits
 RETURNING generation;
 
 -- name: state
@@ -14,6 +14,9 @@ SELECT value FROM state WHERE key = ?;
 
 -- name: set_state
 INSERT INTO state (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: set_state_once
+INSERT INTO state (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING;
 
 -- name: document_by_id
 SELECT number, version FROM documents WHERE id = ?;
@@ -62,15 +65,8 @@ UPDATE chunks SET embedding_hash = ? WHERE document = ? AND version = ? AND ordi
 -- name: ordinals_of_version
 SELECT ordinal FROM chunks WHERE document = ? AND version = ? ORDER BY ordinal;
 
--- name: unindex_words
-DELETE FROM words
-WHERE rowid IN (SELECT number FROM chunks WHERE document = ? AND version = ?);
-
 -- name: texts_of_version
 SELECT number, heading, text FROM chunks WHERE document = ? AND version = ?;
-
--- name: index_words
-INSERT INTO words (rowid, key, title, heading, body, context, tags) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: note_changes
 INSERT INTO changes (generation, chunk, what)
@@ -97,30 +93,24 @@ ORDER BY c.number;
 SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
        c.subject, c.predicate, c.graph, c.embedding_hash, d.*
 FROM json_each(:chunks) j
-JOIN chunks c ON c.number = j.value
+JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
 JOIN documents d ON d.number = c.document AND d.version = c.version
 ORDER BY c.number;
 
 -- name: vectors_of_chunks
 SELECT c.number, v.vector
 FROM json_each(:chunks) j
-JOIN chunks c ON c.number = j.value
+JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
 JOIN documents d ON d.number = c.document AND d.version = c.version
 JOIN models m ON m.fingerprint = :fingerprint
 JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
 ORDER BY c.number;
 
--- name: records
-SELECT c.*, d.id AS document_id FROM json_each(?) j
-JOIN documents d ON d.id = json_extract(j.value, '$[0]')
-JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
-             AND c.ordinal = json_extract(j.value, '$[2]');
-
 -- name: documents_by_id
 SELECT d.* FROM json_each(?) j JOIN documents d ON d.id = j.value;
 
 -- name: documents_by_number
-SELECT d.* FROM json_each(?) j JOIN documents d ON d.number = j.value;
+SELECT d.* FROM json_each(?) j JOIN documents d ON d.number = CAST(j.value AS BIGINT);
 
 -- name: documents_by_uri
 SELECT d.* FROM json_each(?) j JOIN documents d ON d.uri = j.value;
@@ -204,20 +194,21 @@ UPDATE models SET active = 0 WHERE active = 1;
 UPDATE models SET active = 1 WHERE fingerprint = ?;
 
 -- name: wait_for_vectors
-INSERT OR IGNORE INTO waiting (model, hash)
+INSERT INTO waiting (model, hash)
 SELECT m.number, c.embedding_hash
-FROM chunks c JOIN models m
+FROM chunks c, models m
 WHERE c.document = ? AND c.version = ? AND c.embedding_hash <> '' AND NOT EXISTS (
-  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number);
+  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
+ON CONFLICT DO NOTHING;
 
 -- name: wait_for_model
-INSERT OR IGNORE INTO waiting (model, hash)
+INSERT INTO waiting (model, hash)
 SELECT m.number, c.embedding_hash
-FROM models m
-JOIN chunks c
+FROM models m, chunks c
 JOIN documents d ON d.number = c.document AND d.version = c.version
 WHERE m.fingerprint = ? AND c.embedding_hash <> '' AND NOT EXISTS (
-  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number);
+  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
+ON CONFLICT DO NOTHING;
 
 -- name: stop_waiting_for_version
 DELETE FROM waiting WHERE hash IN (
@@ -254,7 +245,7 @@ WHERE c.embedding_hash <> ''
 
 -- name: records_by_number
 SELECT c.*, d.id AS document_id FROM json_each(?) j
-JOIN chunks c ON c.number = j.value
+JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
 JOIN documents d ON d.number = c.document
 ORDER BY c.number;
 
@@ -267,38 +258,14 @@ INSERT INTO changes (generation, chunk, what)
 SELECT :generation, c.number, 'v' FROM json_each(:hashes) j
 JOIN chunks c ON c.embedding_hash = j.value;
 
--- name: counts
-SELECT
-  (SELECT count(*) FROM documents) AS documents,
-  (SELECT count(*) FROM chunks c
-     JOIN documents d ON d.number = c.document AND d.version = c.version) AS chunks,
-  (SELECT count(*) FROM versions) AS versions,
-  (SELECT count(*) FROM quads q
-     JOIN documents d ON d.number = q.document AND d.version = q.version) AS facts,
-  (SELECT count(*) FROM words_docsize) AS indexed;
-
 -- name: counts_by_kind
 SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind;
 
 -- name: counts_by_scope
 SELECT scope, count(*) FROM documents GROUP BY scope ORDER BY scope;
 
--- name: unindexed_chunks
-SELECT count(*) FROM chunks c
-JOIN documents d ON d.number = c.document AND d.version = c.version
-WHERE c.number NOT IN (SELECT id FROM words_docsize);
-
--- name: orphaned_words
-SELECT count(*) FROM words_docsize WHERE id NOT IN (
-  SELECT c.number FROM chunks c
-  JOIN documents d ON d.number = c.document AND d.version = c.version);
-
--- name: misfit_vectors
-SELECT count(*) FROM vectors v JOIN models m ON m.number = v.model
-WHERE length(v.vector) <> 4 * m.dimension;
-
 -- name: sources
 SELECT name, root FROM sources ORDER BY name;
 
 -- name: add_source
-INSERT OR IGNORE INTO sources (name, root) VALUES (?, ?);
+INSERT INTO sources (name, root) VALUES (?, ?) ON CONFLICT DO NOTHING;

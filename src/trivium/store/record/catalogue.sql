@@ -5,8 +5,10 @@ SELECT d.* FROM json_each(?) j JOIN documents d ON d.source_hash = j.value ORDER
 SELECT * FROM documents WHERE uri >= :first AND uri < :end ORDER BY uri;
 
 -- name: keep_sketch
-INSERT OR IGNORE INTO sketches (band, document)
-SELECT j.value, d.number FROM documents d, json_each(:bands) j WHERE d.id = :document;
+INSERT INTO sketches (band, document)
+SELECT CAST(j.value AS BIGINT), d.number FROM documents d, json_each(:bands) j
+WHERE d.id = :document
+ON CONFLICT DO NOTHING;
 
 -- name: sharing_band
 SELECT d.id FROM sketches s JOIN documents d ON d.number = s.document
@@ -24,8 +26,9 @@ ON CONFLICT (source) DO UPDATE SET adapter = excluded.adapter, watermark = exclu
 DELETE FROM links WHERE document = (SELECT number FROM documents WHERE id = :document);
 
 -- name: keep_link
-INSERT OR IGNORE INTO links (document, target, relation)
-SELECT number, :target, :relation FROM documents WHERE id = :document;
+INSERT INTO links (document, target, relation)
+SELECT number, :target, :relation FROM documents WHERE id = :document
+ON CONFLICT DO NOTHING;
 
 -- name: links
 SELECT l.target, l.relation FROM links l JOIN documents d ON d.number = l.document

@@ -1,0 +1,36 @@
+-- name: unindex_words
+DELETE FROM words
+WHERE rowid IN (SELECT number FROM chunks WHERE document = ? AND version = ?);
+
+-- name: index_words
+INSERT INTO words (rowid, key, title, heading, body, context, tags) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: records
+SELECT c.*, d.id AS document_id FROM json_each(?) j
+JOIN documents d ON d.id = json_extract(j.value, '$[0]')
+JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
+             AND c.ordinal = json_extract(j.value, '$[2]');
+
+-- name: counts
+SELECT
+  (SELECT count(*) FROM documents) AS documents,
+  (SELECT count(*) FROM chunks c
+     JOIN documents d ON d.number = c.document AND d.version = c.version) AS chunks,
+  (SELECT count(*) FROM versions) AS versions,
+  (SELECT count(*) FROM quads q
+     JOIN documents d ON d.number = q.document AND d.version = q.version) AS facts,
+  (SELECT count(*) FROM words_docsize) AS indexed;
+
+-- name: unindexed_chunks
+SELECT count(*) FROM chunks c
+JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE c.number NOT IN (SELECT id FROM words_docsize);
+
+-- name: orphaned_words
+SELECT count(*) FROM words_docsize WHERE id NOT IN (
+  SELECT c.number FROM chunks c
+  JOIN documents d ON d.number = c.document AND d.version = c.version);
+
+-- name: misfit_vectors
+SELECT count(*) FROM vectors v JOIN models m ON m.number = v.model
+WHERE length(v.vector) <> 4 * m.dimension;
