@@ -21,6 +21,7 @@
         ├── LibraryCorrupt        the record itself is damaged
         ├── LibraryBusy           another process holds the write lock for too long
         ├── LibraryReadOnly
+        ├── LibraryUnavailable    the server that holds it cannot be reached, or lets nobody in
         └── StorageFull
 
 A broken cache is not in the tree: it is rebuilt from the record and reported as a warning.
@@ -127,6 +128,10 @@ class LibraryBusy(LibraryError):
 
 class LibraryReadOnly(LibraryError):
     """The library's folder cannot be written."""
+
+
+class LibraryUnavailable(LibraryError):
+    """The server that holds the library cannot be reached, or refuses the login."""
 
 
 class StorageFull(LibraryError):

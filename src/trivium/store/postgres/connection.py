@@ -1,0 +1,272 @@
+"""Connections to PostgreSQL: a pool of them, one writer at a time, and a view's own transaction."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager as Context
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from typing import Any
+
+import psycopg
+from psycopg import Connection, IsolationLevel, sql
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from trivium.errors import LibraryReadOnly, NotALibrary
+from trivium.store.postgres import schema as tables
+from trivium.store.postgres.adapting import Row, Vector, adapt, rows_with_names
+from trivium.store.postgres.address import Address
+from trivium.store.postgres.refusals import in_our_words, is_lost
+
+MOST_CONNECTIONS = 16
+"""For each process: as many readers at once as a small server has threads."""
+
+WAIT_SECONDS = 30
+"""How long a writer waits for another one, and a reader for a connection, before it gives up."""
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # errors come to the caller
+
+Values = Mapping[str, Any] | Sequence[Any]
+Before = Callable[[Connection[Row]], None]
+
+
+class Transaction:
+    """Named statements on one connection, inside its transaction."""
+
+    def __init__(self, connection: Connection[Row], statements: Mapping[str, str]) -> None:
+        self.connection = connection
+        self._statements = statements
+
+    def execute(self, statement: str, values: Values = (), /) -> psycopg.Cursor[Row]:
+        """Run the statement of this name."""
+        query = placeholders(self._statements[statement])
+        return self.connection.execute(query, bound(values), binary=True)
+
+    def executemany(self, statement: str, values: Iterable[Values], /) -> object:
+        """Run it once for each of the values."""
+        query = placeholders(self._statements[statement])
+        with self.connection.cursor() as cursor:
+            cursor.executemany(query, [bound(one) for one in values])
+            return cursor.rowcount
+
+    def roomy(self) -> Context[None]:
+        return nullcontext()
+
+
+def bound(values: Values) -> Values:
+    """The values as PostgreSQL takes them; all bytes of the record are vectors."""
+    if isinstance(values, Mapping):
+        return {name: _bound(value) for name, value in values.items()}
+    return [_bound(value) for value in values]
+
+
+def _bound(value: Any) -> Any:
+    return Vector(value) if isinstance(value, bytes) else value
+
+
+_PLACES = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|::|:(\w+)|\?|%")
+
+
+@cache
+def placeholders(statement: str) -> str:
+    """`?` and `:name` as psycopg writes them; what stands in quotes stays as it is."""
+
+    def written(match: re.Match[str]) -> str:
+        text = match[0]
+        if match[1]:
+            return f"%({match[1]})s"
+        return "%s" if text == "?" else text.replace("%", "%%")
+
+    return _PLACES.sub(written, statement)
+
+
+class Connections:
+    """The connections of one library; each statement that fails says so in our words.
+
+    `before_commit` is called in each writing transaction when all is written: whatever is derived
+    from the record is brought up to date there, in the same transaction.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        create: bool = False,
+        statements: Mapping[str, str] | None = None,
+        before_commit: Before | None = None,
+        refusal: str = "",
+    ) -> None:
+        self.address = address
+        self.writable = not refusal
+        self._refusal = refusal
+        self._statements = statements or {}
+        self._before_commit = before_commit
+        self._local = threading.local()
+        self._write_lock = threading.RLock()
+        with in_our_words(address.shown):
+            self._prepare(create)
+        self._pool: ConnectionPool[Connection[Row]] = ConnectionPool(
+            address.connection,
+            connection_class=Connection[Row],
+            kwargs=_ARGUMENTS,
+            min_size=0,
+            max_size=MOST_CONNECTIONS,
+            timeout=WAIT_SECONDS,
+            reconnect_timeout=0,
+            num_workers=1,
+            configure=self._configure,
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+
+    def _prepare(self, create: bool) -> None:
+        schema, shown = self.address.schema, self.address.shown
+        with psycopg.connect(self.address.connection, **_ARGUMENTS) as connection:
+            if not tables.exists(connection, schema):
+                if not create:
+                    raise NotALibrary(
+                        f"{shown} holds no library; make one with 'trivium init {shown}'"
+                    )
+                tables.prepare(connection, schema, shown)
+            tables.search_path(connection, schema)
+            tables.migrate(connection, schema, shown)
+
+    def _configure(self, connection: Connection[Row]) -> None:
+        tables.search_path(connection, self.address.schema)
+        connection.execute(sql.SQL("SET lock_timeout TO {}").format(f"{WAIT_SECONDS}s"))
+        adapt(connection)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """What this thread reads in: the state of its view, or each statement the newest one."""
+        inside: list[Transaction] = getattr(self._local, "inside", [])
+        if inside:
+            with in_our_words(self.address.shown):
+                yield inside[-1]
+            return
+        with in_our_words(self.address.shown):
+            connection = self._take()
+            try:
+                yield Transaction(connection, self._statements)
+            finally:
+                self._pool.putconn(connection)
+
+    def begin(self) -> Transaction:
+        """A transaction that sees one state until `end`; this thread reads in it meanwhile."""
+        with in_our_words(self.address.shown):
+            connection = self._take()
+            try:
+                connection.autocommit = False
+                connection.isolation_level = IsolationLevel.REPEATABLE_READ
+                connection.read_only = True
+                connection.execute("SELECT 1")
+            except BaseException:
+                self._give_back(connection)
+                raise
+        transaction = Transaction(connection, self._statements)
+        if not hasattr(self._local, "inside"):
+            self._local.inside = []
+        self._local.inside.append(transaction)
+        return transaction
+
+    def end(self, transaction: Transaction) -> None:
+        inside: list[Transaction] = getattr(self._local, "inside", [])
+        if transaction in inside:
+            inside.remove(transaction)
+        self._give_back(transaction.connection)
+
+    def streaming(self, statement: str, values: Values = (), where: str = "") -> Iterator[Row]:
+        """The rows of a statement, a few at a time however many there are."""
+        query = self._statements[statement].replace("{where}", where)
+        with in_our_words(self.address.shown):
+            connection = self._take()
+            try:
+                connection.autocommit = False
+                with connection.cursor("streaming", binary=False) as cursor:
+                    cursor.execute(placeholders(query), bound(values))
+                    yield from cursor
+            finally:
+                self._give_back(connection)
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """A transaction: committed as a whole or not at all. One writer at a time."""
+        if not self.writable:
+            raise LibraryReadOnly(self._refusal)
+        with self._write_lock, in_our_words(self.address.shown):
+            connection = self._take()
+            try:
+                with connection.transaction():
+                    connection.execute(
+                        "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
+                        (self.address.schema,),
+                    )
+                    yield Transaction(connection, self._statements)
+                    if self._before_commit:
+                        self._before_commit(connection)
+            finally:
+                self._pool.putconn(connection)
+
+    def alone(self) -> Connection[Row]:
+        """A connection of its own, outside of any transaction, for building an index."""
+        with in_our_words(self.address.shown):
+            connection = Connection[Row].connect(self.address.connection, **_ARGUMENTS)
+            self._configure(connection)
+            return connection
+
+    def size(self) -> int:
+        """The bytes that the library takes on the server."""
+        with in_our_words(self.address.shown):
+            connection = self._take()
+            try:
+                row = connection.execute(
+                    "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint "
+                    "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                    "WHERE n.nspname = %s AND c.relkind = 'r'",
+                    (self.address.schema,),
+                ).fetchone()
+            finally:
+                self._pool.putconn(connection)
+        return int(row[0]) if row else 0
+
+    def close(self) -> None:
+        self._pool.close()
+
+    # --- connections -----------------------------------------------------------------------------
+
+    def _take(self) -> Connection[Row]:
+        """A connection that answers. One that was lost is replaced; if that fails, why it does."""
+        try:
+            return self._pool.getconn(timeout=_PATIENCE)
+        except PoolTimeout:
+            psycopg.connect(self.address.connection, **_ARGUMENTS).close()  # says what is wrong
+            return self._pool.getconn(timeout=WAIT_SECONDS)
+
+    def _give_back(self, connection: Connection[Row]) -> None:
+        try:
+            if not connection.closed:
+                connection.rollback()
+                connection.read_only = None
+                connection.isolation_level = None
+                connection.autocommit = True
+        except psycopg.Error as error:
+            if not is_lost(error):
+                raise
+        finally:
+            self._pool.putconn(connection)
+
+
+_PATIENCE = 3.0  # then a connection is tried by hand, to learn what keeps the pool from making one
+_ARGUMENTS: dict[str, Any] = {
+    "autocommit": True,
+    "row_factory": rows_with_names,
+    "connect_timeout": 10,
+    "application_name": "trivium",
+}
