@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -259,7 +259,7 @@ def load_profile(name: str, overrides: Iterable[str] = ()) -> Profile:
     return _read_profile(name, tuple(overrides))
 
 
-@cache
+@lru_cache(maxsize=256)  # overrides may come from anybody who asks a server
 def _shipped(name: str, overrides: tuple[str, ...]) -> Profile:
     """What ships with the package does not change while it runs; read it once."""
     return _read_profile(name, overrides)

@@ -17,7 +17,14 @@ from trivium.embed import EMBEDDERS
 from trivium.present import result_json
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/how-to.md", "docs/tutorial.md")
+PAGES = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/how-to.md",
+    "docs/http.md",
+    "docs/tutorial.md",
+)
 
 
 def text(name: str) -> str:

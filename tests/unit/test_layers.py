@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "trivium"
 LAYERS = [
     {"version"},
     {"errors"},
-    {"types", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
+    {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
     {"stages", "fusion_settings"},
     {"protocols", "config"},
     {"settings"},
@@ -44,12 +44,14 @@ LAYERS = [
     {"opening"},
     {"federation"},
     {"evaluate"},
+    {"serve"},
     {"cli"},
     {"__main__", "__init__"},
 ]
 WITHIN_LAYER = {
     "text": {"stemmer"},
     "factual": {"types"},
+    "keys": {"types"},
     "store": {"index"},
     "rerank": {"confidence"},
     "answering": {"context"},

@@ -37,6 +37,8 @@ COMMANDS: Mapping[str, str] = {
     "trust": "settings:trust",
     "feedback": "judging:feedback",
     "remember": "remembering:remember",
+    "serve": "serving:serve",
+    "key": "serving:key",
 }
 """Where each command lives: module in this folder and its function, or a `Typer` of several."""
 

@@ -10,10 +10,14 @@ from typing import Any
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
 from trivium.pipeline import EVERYTHING, check_scopes
+from trivium.present import facets
 from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 
 SHOWN = 20
 """Failed texts that `status` names; the reason is mostly the same for all."""
+
+MOST_LISTED = 1000
+"""Documents of one page of a list."""
 
 
 class Keeping(Opened):
@@ -39,6 +43,35 @@ class Keeping(Opened):
         with self._store.view(grant) as view:
             check_scopes(view, filter, grant)
         return self._store.documents(filter, grant, limit)
+
+    def page(
+        self,
+        filter: Filter = NO_FILTER,
+        *,
+        limit: int = 100,
+        after: str | None = None,
+        grant: Grant = OWNER,
+    ) -> tuple[list[Document], int, str | None]:
+        """Documents in the order of their ids: a page, how many there are, and what the next page
+        comes `after`; None on the last one.
+        """
+        if not 1 <= limit <= MOST_LISTED:
+            raise InvalidValue(f"{limit} documents cannot be listed; choose 1 to {MOST_LISTED}")
+        with self._store.view(grant) as view:
+            check_scopes(view, filter, grant)
+            found = view.browse(filter, "document", EVERYTHING)
+            left = [chunk for chunk, _ in found.scored if after is None or chunk > after]
+            documents = view.documents(left[:limit])
+        return documents, found.matched, left[limit - 1] if len(left) > limit else None
+
+    def overview(self, filter: Filter = NO_FILTER, *, grant: Grant = OWNER) -> dict[str, Any]:
+        """How many documents and chunks a filter leaves, and how many have each value."""
+        with self._store.view(grant) as view:
+            check_scopes(view, filter, grant)
+            found = view.browse(filter, "document", EVERYTHING)
+            documents = view.documents([chunk for chunk, _ in found.scored])
+            chunks = view.browse(filter, "chunk", 1).matched
+        return {"documents": found.matched, "chunks": chunks, "facets": facets(documents)}
 
     def known(
         self, ids: Collection[str], *, grant: Grant = OWNER, as_of: datetime | None = None
@@ -70,8 +103,18 @@ class Keeping(Opened):
             self._archive().remove(hash)
         return count
 
-    def status(self) -> dict[str, Any]:
-        """Counts, models and what waits."""
+    def status(self, *, grant: Grant = OWNER) -> dict[str, Any]:
+        """Counts, models and what waits; for others than the owner only what they may see."""
+        if grant.scopes is not None:
+            seen = self.overview(grant=grant)
+            return {
+                "profile": self.profile_name,
+                "model": self.model_name,
+                "documents": seen["documents"],
+                "chunks": seen["chunks"],
+                "kinds": seen["facets"]["kind"],
+                "scopes": seen["facets"]["scope"],
+            }
         return {
             "library": str(self.folder),
             "profile": self.profile_name,

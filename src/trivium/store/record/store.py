@@ -20,6 +20,7 @@ from trivium.store.record.feedback import RecordFeedback
 from trivium.store.record.graph import RecordGraph
 from trivium.store.record.history import RecordHistory
 from trivium.store.record.inspect import status
+from trivium.store.record.keys import RecordKeys
 from trivium.store.record.ledger import RecordLedger
 from trivium.store.record.queue import RecordQueue
 from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
@@ -60,6 +61,7 @@ class RecordStore(ABC):
         self.queue = RecordQueue(database)
         self.graph = RecordGraph(database, self._note_write)
         self.ledger = RecordLedger(database)
+        self.keys = RecordKeys(database)
         self._wrote = False
 
     @abstractmethod

@@ -1,0 +1,1 @@
+"""The library over HTTP: parse, call Library, present; no ranking logic."""

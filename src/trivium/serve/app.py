@@ -1,0 +1,53 @@
+"""The application: routes, errors and the edge around them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
+
+from trivium.errors import TriviumError
+from trivium.serve.edge import Edge
+from trivium.serve.problems import Problem, answer_problem
+from trivium.serve.routes import documents, searching, state
+from trivium.serve.service import Service
+from trivium.version import __version__
+
+PORTAL = Path(__file__).parent / "portal"
+ROUTERS = (searching.router, documents.router, state.router)
+WORTH_PACKING = 1_000
+"""Bytes below which compressing costs more than it saves."""
+
+
+def application(service: Service) -> FastAPI:
+    """The application that answers for an open library."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service.ready.set()
+        yield
+
+    app = FastAPI(
+        title="Trivium",
+        version=__version__,
+        summary="Search by meaning, words and spelling, in one ranking that explains itself.",
+        docs_url=None,  # its page would be fetched from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    for kind in (Problem, TriviumError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, answer_problem)
+    for router in ROUTERS:
+        app.include_router(router)
+    if (PORTAL / "index.html").is_file():
+        app.mount("/", StaticFiles(directory=PORTAL, html=True), name="portal")
+    app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING, compresslevel=5)
+    app.add_middleware(Edge, service=service)
+    return app

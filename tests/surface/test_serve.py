@@ -1,0 +1,178 @@
+"""The library over HTTP: a real server on this machine, asked by a real client."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import httpx
+import pytest
+
+import trivium
+from trivium.library import Library
+from trivium.serve.running import running
+from trivium.serve.service import DEFAULTS, Options, Service
+
+Run = Callable[..., CompletedProcess[str]]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server and somebody who asks it."""
+
+    url: str
+    service: Service
+    library: Library
+    client: httpx.Client
+
+    def key(self, name: str, *scopes: str, role: str = "reader") -> dict[str, str]:
+        """The headers of a new key's holder."""
+        _, secret = self.library.create_key(name, scopes=scopes, role=role)  # type: ignore[arg-type]
+        return {"Authorization": f"Bearer {secret}"}
+
+    def owner(self) -> dict[str, str]:
+        token = self.service.gate.owner_token()
+        key = self.client.post("/session", json={"token": token}).json()["key"]
+        return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.fixture
+def served(world: Path) -> Iterator[Served]:
+    yield from serving(world)
+
+
+def serving(world: Path, options: Options = DEFAULTS) -> Iterator[Served]:
+    with (
+        trivium.open(world) as library,
+        running(library, options) as (url, service),
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        yield Served(url, service, library, client)
+
+
+def without_times(text: str) -> str:
+    return re.sub(r'("(?:took_ms|ms)": )[0-9.e-]+', r"\g<1>0", text)
+
+
+def problem(answer: httpx.Response) -> dict[str, object]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    said: dict[str, object] = answer.json()
+    assert {"type", "title", "status", "code", "detail", "next"} <= set(said)
+    assert said["status"] == answer.status_code
+    return said
+
+
+def test_an_answer_has_the_bytes_that_the_command_prints(
+    served: Served, world: Path, run: Run
+) -> None:
+    printed = run("search", "-L", world, "--json", "--scope", "all", "-n", "3", "axe").stdout
+    owner = served.owner()
+    asked = {"query": "axe", "limit": 3, "filter": {"scope": "all"}}
+    posted = served.client.post("/search", json=asked, headers=owner)
+    got = served.client.get("/search?q=axe&limit=3&scope=all", headers=owner)
+    assert without_times(posted.text) == without_times(printed)
+    assert without_times(got.text) == without_times(printed)
+
+
+def test_nobody_sees_what_is_public_and_a_key_sees_its_scopes(served: Served) -> None:
+    def found(headers: dict[str, str]) -> list[str]:
+        answer = served.client.get("/search?q=poisoned+axe&limit=20", headers=headers)
+        return [hit["title"] for hit in answer.json()["hits"]]
+
+    assert "Vole's cellar" not in found({})
+    assert "Vole's cellar" in found(served.key("kitchen-table", "dm-only"))
+    assert "Vole's cellar" not in found(served.key("garden", "other"))
+    assert "Vole's cellar" in found(served.owner())
+
+
+def test_what_is_hidden_cannot_be_told_from_what_is_not_there(served: Served) -> None:
+    [hidden] = served.library.documents(trivium.Filter(scope=("dm-only",)))
+    for name in (hidden.id, hidden.uri, f"%23{hidden.number}", f"{hidden.id}@1/0"):
+        answer = served.client.get(f"/documents/{name}")
+        absent = served.client.get("/documents/nothing")
+        there, not_there = problem(answer), problem(absent)
+        assert there["code"] == not_there["code"] == "unknown_document"
+        plain = name.replace("%23", "#")
+        assert str(there["detail"]).replace(plain, "nothing") == not_there["detail"]
+
+
+def test_a_key_ends_when_it_is_revoked(served: Served, world: Path, run: Run) -> None:
+    made = json.loads(
+        run("key", "create", "-L", world, "--name", "guest", "--grant", "dm-only", "--json").stdout
+    )
+    headers = {"X-API-Key": made["key"]}
+    caller = served.client.get("/status", headers=headers).json()["caller"]
+    assert caller == {"name": "guest", "role": "reader", "scopes": ["all", "dm-only"]}
+    assert made["key"] not in run("key", "list", "-L", world, "--json").stdout
+    assert made["key"].encode() not in (world / "index.db").read_bytes()
+    assert run("key", "revoke", "-L", world, "guest").returncode == 0
+    assert problem(served.client.get("/status", headers=headers))["code"] == "unknown_key"
+
+
+def test_the_owners_link_is_good_once(served: Served) -> None:
+    token = served.service.gate.owner_token()
+    first = served.client.post("/session", json={"token": token})
+    assert first.status_code == 200
+    headers = {"Authorization": f"Bearer {first.json()['key']}"}
+    assert served.client.get("/status", headers=headers).json()["library"]
+    assert problem(served.client.post("/session", json={"token": token}))["code"] == "used_token"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Host": "evil.example"}, 401, "no_key"),
+        ({"Host": "127.0.0.1.evil.example"}, 401, "no_key"),
+        ({"X-Forwarded-For": "203.0.113.9"}, 401, "no_key"),
+        ({"Origin": "http://evil.example"}, 403, "foreign_origin"),
+        ({"Origin": "null"}, 403, "foreign_origin"),
+        ({"Authorization": "Basic abc"}, 401, "malformed_key"),
+        ({"Authorization": "Bearer trv_guess"}, 401, "unknown_key"),
+    ],
+)
+def test_strangers_are_refused(
+    served: Served, headers: dict[str, str], status: int, code: str
+) -> None:
+    answer = served.client.get("/search?q=axe", headers=headers)
+    assert (answer.status_code, problem(answer)["code"]) == (status, code)
+
+
+def test_the_servers_own_page_may_ask(served: Served) -> None:
+    for host in (served.url.removeprefix("http://"), "localhost:80"):
+        headers = {"Host": host, "Origin": f"http://{host}"}
+        assert served.client.get("/search?q=axe", headers=headers).status_code == 200
+
+
+def test_others_are_let_in_only_with_keys(world: Path, run: Run) -> None:
+    refused = run("serve", "-L", world, "--host", "0.0.0.0", "--port", "0")
+    assert refused.returncode == 1
+    assert "trivium key create" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code", "hint"),
+    [
+        ("GET", "/search?q=axe&limt=3", None, 422, "unknown_field", "'limit'"),
+        ("POST", "/search", {"query": "axe", "filters": {}}, 422, "unknown_field", "'filter'"),
+        ("POST", "/search", {"query": "a", "filter": {"tag": "x"}}, 422, "unknown_field", "'tags'"),
+        ("POST", "/search", {"query": "axe", "limit": "3"}, 422, "invalid_request", "limit"),
+        ("POST", "/search", {"query": " "}, 400, "empty_query", "filter"),
+        ("POST", "/search", {"query": "a", "profile": "/x.toml"}, 400, "unknown_name", "default"),
+        ("POST", "/search", {"query": "a", "set": ["index.a=1"]}, 400, "invalid_value", "search."),
+        ("POST", "/search", {"query": "a", "cursor": "zzz"}, 400, "invalid_value", "cursor"),
+        ("GET", "/search?q=a&as_of=nonsense", None, 400, "invalid_value", "2024-05-31"),
+        ("GET", "/nothing", None, 404, "unknown_path", ""),
+        ("PATCH", "/search", None, 405, "wrong_method", ""),
+    ],
+)  # fmt: skip
+def test_mistakes_are_answered_with_what_to_do(
+    served: Served, method: str, path: str, body: object, status: int, code: str, hint: str
+) -> None:
+    answer = served.client.request(method, path, json=body)
+    said = problem(answer)
+    assert (answer.status_code, said["code"]) == (status, code)
+    assert hint in f"{said['detail']} {said['next']}"
