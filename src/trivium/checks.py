@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trivium.config import Profile
-from trivium.errors import InvalidValue, nearest
+from trivium.errors import InvalidValue, UnknownName, nearest
 from trivium.protocols import View
-from trivium.types import Filter, SearchRequest
+from trivium.types import Filter, Grant, SearchRequest
 
 MOST_HITS = 1000
 
@@ -24,6 +24,17 @@ def check_numbers(request: SearchRequest) -> None:
             raise InvalidValue(
                 f"{value} {name} cannot be asked for; choose a number from {least} on"
             )
+
+
+def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
+    """For the owner a scope that no document has is a slip; others just find nothing."""
+    if grant.scopes is not None or not filter.scope:
+        return
+    known = view.values("scope")
+    for scope in filter.scope:
+        if scope not in known:
+            hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
+            raise UnknownName(f"no document has the scope '{scope}'.{hint}")
 
 
 def slips(view: View, filter: Filter) -> list[str]:

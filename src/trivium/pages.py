@@ -37,6 +37,13 @@ def with_words(ranking: Ranking, limit: int) -> Ranking:
     return replace(ranking, candidates=tuple(kept))
 
 
+def all_shown(page: Ranking, limit: int) -> list[str]:
+    """Where the page holds more than was asked for, why."""
+    if len(page) <= limit:
+        return []
+    return [ALL_SHOWN.format(count=len(page), limit=limit)]
+
+
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """The last hit that was shown, and what the first page was made with."""

@@ -12,13 +12,13 @@ from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.checks import check_numbers, idle_wishes, slips
+from trivium.checks import check_numbers, check_scopes, idle_wishes, slips
 from trivium.company import in_company
 from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.fuse import fuse, group
 from trivium.guard import agrees_on_meaning, completed, guarded, trusts
-from trivium.pages import ALL_SHOWN, Cursor, next_cursor, with_words
+from trivium.pages import Cursor, all_shown, next_cursor, with_words
 from trivium.present import afforded, facets, hit
 from trivium.protocols import Embedder, Reranker, TermStatistics, VectorSearch, View, legs_of
 from trivium.rerank.judge import Judge, Judgement
@@ -43,7 +43,21 @@ if TYPE_CHECKING:  # it loads logging, which a search of one leg needs as little
 
 MEMORY = Filter(kind=("memory",))
 EVERYTHING = 1 << 60
+NOTHING = Ranking()
 EQUAL = FuseSettings(method="rrf")
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What a search has found before anything is shown: `page` is the beginning of `left`."""
+
+    legs: list[Leg]
+    ranked: Ranking
+    judged: Judgement
+    total: int
+    small: bool = False
+    left: Ranking = NOTHING
+    page: Ranking = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,62 +78,71 @@ class Search:
 
     def __call__(self, request: SearchRequest) -> Result:
         started = perf_counter()
-        request = self._checked(request)
+        request = self.checked(request)
         cursor = self._cursor(request)
         if cursor and cursor.now:
             then = replace(self, now=cursor.now, shift=cursor.shift)
             return then._answer(request, cursor, started)
         return self._answer(request, cursor, started)
 
-    def _answer(self, request: SearchRequest, cursor: Cursor | None, started: float) -> Result:
-        depths = cursor.depths if cursor else self._depths(request)
+    def trail(
+        self, request: SearchRequest, depths: Mapping[str, int], cursor: Cursor | None = None
+    ) -> Trail:
+        """A checked request on its way to a page; nothing of it is shown yet."""
         asked = request if self._mixes_memories() else _without_memories(request)
         legs = self._retrieve(asked, depths)
         small = cursor is None and self._is_small(legs, request.limit)
         if small:  # all that hold a word of the query
             legs = [self._completed(leg, asked) for leg in legs]
-        if request.query.strip():
-            roads, ranked = tuple(legs), self._rank(request, legs)
-            if self._wants_memories(request):
-                ranked, leg = self._with_memories(request, ranked, depths)
-                legs.append(leg)
-            total = len(ranked)
-            judge = Judge(self.view, self.profile.search, self.reranker)
-            before = cursor.read_of(ranked) if cursor else None
-            judged = judge(request.query, ranked, roads, before)
-        else:
-            ranked, total = self._browse(request)
-            judged = Judgement(ranked)
-        found = judged.ranking
+        if not request.query.strip():
+            found, total = self._browse(request)
+            return self._paged(request, Trail(legs, found, Judgement(found), total), cursor)
+        roads, ranked = tuple(legs), self._rank(request, legs)
+        if self._wants_memories(request):
+            ranked, leg = self._with_memories(request, ranked, depths)
+            legs.append(leg)
+        judge = Judge(self.view, self.profile.search, self.reranker)
+        before = cursor.read_of(ranked) if cursor else None
+        judged = judge(request.query, ranked, roads, before)
+        return self._paged(request, Trail(legs, ranked, judged, len(ranked), small), cursor)
+
+    def _paged(self, request: SearchRequest, trail: Trail, cursor: Cursor | None) -> Trail:
+        found = trail.judged.ranking
         left = cursor.rest(found) if cursor else found
-        page = with_words(left, request.limit) if small else left.cut(request.limit)
+        page = with_words(left, request.limit) if trail.small else left.cut(request.limit)
+        return replace(trail, left=left, page=page)
+
+    def _answer(self, request: SearchRequest, cursor: Cursor | None, started: float) -> Result:
+        depths = cursor.depths if cursor else self.depths(request)
+        trail = self.trail(request, depths, cursor)
+        legs, judged, page = trail.legs, trail.judged, trail.page
         shown = cursor.shown if cursor else 0
-        hits, left_out = afforded(self._hits(legs, page, shown), request.mode, request.budget)
+        hits, left_out = afforded(self.hits(legs, page, shown), request.mode, request.budget)
         return Result(
             query=request.query,
             profile=self.profile.name,
-            score_kind=found.kind,
+            score_kind=judged.ranking.kind,
             hits=hits,
             legs=tuple(legs),
-            total=total,
-            matched=sum(matched) if (matched := _matched(legs)) else total,
+            total=trail.total,
+            matched=sum(matched) if (matched := _matched(legs)) else trail.total,
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
             degraded=(*_notes(legs, LegState.FAILED), *judged.degraded),
             warnings=(
                 *self._warnings(legs, request, cursor),
-                *_all_shown(page, request.limit),
+                *all_shown(page, request.limit),
                 *left_out,
             ),
             confidence=judged.confidence,
             ambiguous=judged.ambiguous,
-            facets=self._facets(ranked) if request.facets else None,
+            facets=self._facets(trail.ranked) if request.facets else None,
             next_cursor=None
-            if small
-            else self._next(request, depths, page, left, shown, judged.read),
+            if trail.small
+            else self._next(request, depths, page, trail.left, shown, judged.read),
         )
 
-    def _checked(self, request: SearchRequest) -> SearchRequest:
+    def checked(self, request: SearchRequest) -> SearchRequest:
         """The request with "now" filled in, or an error that says what is wrong with it."""
         check_numbers(request)
         query = request.query.encode("utf-8", "replace").decode()
@@ -150,7 +173,7 @@ class Search:
             raise InvalidValue("this cursor was made with other legs; begin again without one")
         return cursor
 
-    def _depths(self, request: SearchRequest) -> dict[str, int]:
+    def depths(self, request: SearchRequest) -> dict[str, int]:
         """How many units each leg is asked for: what the profile says, or more for a long page."""
         return {
             name: self.profile.search.depth(name, request.limit)
@@ -168,13 +191,14 @@ class Search:
         if not request.query.strip():
             return [Leg(name, LegState.SKIPPED) for name in depths]
         if len(depths) == 1:
-            return [self._timed(name, request, depth) for name, depth in depths.items()]
+            return [self.retrieved(name, request, depth) for name, depth in depths.items()]
         pool = self.threads()
-        runs = [pool.submit(self._timed, name, request, depths[name]) for name in depths]
+        runs = [pool.submit(self.retrieved, name, request, depths[name]) for name in depths]
         legs = [run.result() for run in runs]
         return guarded(legs, request.query) if self.profile.search.fuse.guard else legs
 
-    def _timed(self, name: str, request: SearchRequest, depth: int) -> Leg:
+    def retrieved(self, name: str, request: SearchRequest, depth: int) -> Leg:
+        """What one leg finds, and how long that took."""
         started = perf_counter()
         leg = _ROADS[name](self, request, depth)
         return replace(leg, ms=(perf_counter() - started) * 1000)
@@ -227,7 +251,7 @@ class Search:
         """The leg with all that holds a word of the query; one of another road as it is."""
         if leg.complete or leg.matched is None:
             return leg
-        return self._timed(leg.name, request, leg.matched)
+        return self.retrieved(leg.name, request, leg.matched)
 
     def _rank(self, request: SearchRequest, legs: Sequence[Leg]) -> Ranking:
         search = self.profile.search
@@ -253,7 +277,7 @@ class Search:
         touched = frozenset(chunk for chunk, subject in subjects.items() if subject in disputed)
         return settled(ranking, touched, settings)
 
-    def _hits(self, legs: Sequence[Leg], page: Ranking, shown: int) -> tuple[Hit, ...]:
+    def hits(self, legs: Sequence[Leg], page: Ranking, shown: int) -> tuple[Hit, ...]:
         chunks = [candidate.id for candidate in page.candidates]
         records = self.view.records(chunks)
         units = self.view.units(chunks, self.profile.search.unit)
@@ -295,17 +319,6 @@ class Search:
         return warnings
 
 
-def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
-    """For the owner a scope that no document has is a slip; others just find nothing."""
-    if grant.scopes is not None or not filter.scope:
-        return
-    known = view.values("scope")
-    for scope in filter.scope:
-        if scope not in known:
-            hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
-            raise UnknownName(f"no document has the scope '{scope}'.{hint}")
-
-
 def _without_memories(request: SearchRequest) -> SearchRequest:
     filter = request.filter
     return replace(request, filter=replace(filter, exclude=(*filter.exclude, MEMORY)))
@@ -317,13 +330,6 @@ def _only_memories(request: SearchRequest) -> SearchRequest:
 
 def _matched(legs: Sequence[Leg]) -> list[int]:
     return [leg.matched for leg in legs if leg.matched is not None]
-
-
-def _all_shown(page: Ranking, limit: int) -> list[str]:
-    """Where the page holds more than was asked for, why."""
-    if len(page) <= limit:
-        return []
-    return [ALL_SHOWN.format(count=len(page), limit=limit)]
 
 
 def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:

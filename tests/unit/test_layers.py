@@ -40,6 +40,7 @@ LAYERS = [
         "checks",
     },
     {"pipeline"},
+    {"why_not"},
     {"library"},
     {"opening"},
     {"federation"},

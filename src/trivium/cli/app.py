@@ -14,6 +14,7 @@ COMMANDS: Mapping[str, str] = {
     "embed": "embedding:embed",
     "watch": "watching:watch",
     "search": "searching:search",
+    "why-not": "explaining:why_not",
     "context": "asking:context",
     "ask": "asking:ask",
     "check": "asking:check",

@@ -3,6 +3,7 @@
 from trivium.library.admitting import Admitting
 from trivium.library.base import NO_MODEL
 from trivium.library.consulting import Consulting
+from trivium.library.explaining import Explaining
 from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
 from trivium.library.remembering import Remembering
@@ -21,6 +22,7 @@ class Library(
     Verifying,
     Remembering,
     Consulting,
+    Explaining,
     Searching,
     Suggesting,
     Stating,

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from trivium.checks import check_scopes
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
-from trivium.pipeline import EVERYTHING, check_scopes
+from trivium.pipeline import EVERYTHING
 from trivium.present import facets
 from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 

@@ -11,7 +11,7 @@ from trivium.graph.names import expand_filter, is_structural
 from trivium.library.asking import Asking
 from trivium.library.base import Opened
 from trivium.pipeline import Search, require_legs
-from trivium.protocols import Reranker
+from trivium.protocols import Reranker, View
 from trivium.score import feedback
 from trivium.types import OWNER, Grant, Result, SearchRequest
 
@@ -36,11 +36,7 @@ class Searching(Opened, Asking):
             named = expand_filter(request.filter, self._store.graph.prefixes(grant))
             request = replace(request, filter=named)
         with self._store.view(grant, request.filter.as_of) as view:
-            moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
-            search = Search(view, profile, model, self._threads, moment, grant, shift, reader)
-            result = replace(
-                search, disputed=lambda subjects: self.disputed(subjects, profile, grant)
-            )(request)
+            result = self._search(view, profile, reader, grant, now)(request)
         sources = self._store.sources()
         subjects = frozenset(h.chunk.subject for h in result.hits if h.chunk.subject)
         disputed = self.disputed(subjects, profile, grant)
@@ -57,6 +53,18 @@ class Searching(Opened, Asking):
         notices = self._configuration.notices if owner and self._configuration else ()
         result = replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
         return self.told_apart(result, grant) if subjects and not request.cursor else result
+
+    def _search(
+        self,
+        view: View,
+        profile: Profile,
+        reader: Reranker | None,
+        grant: Grant,
+        now: datetime | None,
+    ) -> Search:
+        moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
+        search = Search(view, profile, model, self._threads, moment, grant, shift, reader)
+        return replace(search, disputed=lambda subjects: self.disputed(subjects, profile, grant))
 
     def _shift(self, profile: Profile, grant: Grant) -> float:
         """How far feedback within the grant has moved this profile's weights."""

@@ -1,0 +1,60 @@
+"""Explaining what a search did not show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from trivium.config import Profile, load_profile
+from trivium.graph.names import expand_filter, is_structural
+from trivium.library.searching import Searching
+from trivium.types import NO_FILTER, OWNER, Filter, Grant, SearchRequest
+
+if TYPE_CHECKING:
+    from trivium.why_not import WhyNot
+
+
+class Explaining(Searching):
+    """What looks for the stage that lost a document."""
+
+    def why_not(
+        self,
+        name: str,
+        query: str,
+        *,
+        limit: int = 10,
+        filter: Filter = NO_FILTER,
+        profile: str | Profile | None = None,
+        legs: Sequence[str] = (),
+        include_memories: bool = False,
+        most_memories: int | None = None,
+        budget: int | None = None,
+        reranker: str | None = None,
+        grant: Grant = OWNER,
+        now: datetime | None = None,
+    ) -> WhyNot:
+        """Why a search does not show a document or chunk, and what would.
+
+        A document that the caller may not see is one that does not exist: an error.
+        """
+        from trivium.why_not import why_not
+
+        document = self._found([name], grant)[name]
+        if profile is None or isinstance(profile, str):
+            profile = load_profile(profile or self.profile_name)
+        profile, reader = self._reader(profile, reranker)
+        if is_structural(filter):
+            filter = expand_filter(filter, self._store.graph.prefixes(grant))
+        request = SearchRequest(
+            query,
+            limit,
+            filter,
+            legs=tuple(legs),
+            include_memories=include_memories,
+            most_memories=most_memories,
+            budget=budget,
+        )
+        with self._store.view(grant, filter.as_of) as view:
+            search = self._search(view, profile, reader, grant, now)
+            return why_not(search, request, document, name)
