@@ -38,6 +38,16 @@ class Segment:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def knowing(self, words: Mapping[str, Array]) -> Segment:
+        """The same rows with these words in place of its own.
+
+        What was worked out about the rows is shared by both.
+        """
+        other = Segment({**self.arrays, **words})
+        other._length_in, other._document_ids = self._length_in, self._document_ids
+        other.known_rows = self.known_rows
+        return other
+
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
         return self.arrays["row.number"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager as Context
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -20,6 +21,8 @@ from trivium.store.postgres import schema as tables
 from trivium.store.postgres.adapting import Row, Vector, adapt, rows_with_names
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.refusals import in_our_words, is_lost
+from trivium.store.record.statements import statements
+from trivium.vectors import Floats32, pack, unpack
 
 MOST_CONNECTIONS = 16
 """For each process: as many readers at once as a small server has threads."""
@@ -43,28 +46,23 @@ class Transaction:
     def execute(self, statement: str, values: Values = (), /) -> psycopg.Cursor[Row]:
         """Run the statement of this name."""
         query = placeholders(self._statements[statement])
-        return self.connection.execute(query, bound(values), binary=True)
+        return self.connection.execute(query, values, binary=True)
 
     def executemany(self, statement: str, values: Iterable[Values], /) -> object:
         """Run it once for each of the values."""
         query = placeholders(self._statements[statement])
         with self.connection.cursor() as cursor:
-            cursor.executemany(query, [bound(one) for one in values])
+            cursor.executemany(query, values)
             return cursor.rowcount
+
+    def vector(self, vector: Floats32, /) -> Vector:
+        return Vector(pack(vector))
+
+    def floats(self, stored: bytes, /) -> Floats32:
+        return unpack(stored)
 
     def roomy(self) -> Context[None]:
         return nullcontext()
-
-
-def bound(values: Values) -> Values:
-    """The values as PostgreSQL takes them; all bytes of the record are vectors."""
-    if isinstance(values, Mapping):
-        return {name: _bound(value) for name, value in values.items()}
-    return [_bound(value) for value in values]
-
-
-def _bound(value: Any) -> Any:
-    return Vector(value) if isinstance(value, bytes) else value
 
 
 _PLACES = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|::|:(\w+)|\?|%")
@@ -83,6 +81,12 @@ def placeholders(statement: str) -> str:
     return _PLACES.sub(written, statement)
 
 
+def own_statements(file: str) -> dict[str, str]:
+    """The statements of a `.sql` file in this folder, as psycopg takes them."""
+    found = statements(Path(__file__).parent / file)
+    return {name: placeholders(statement) for name, statement in found.items()}
+
+
 class Connections:
     """The connections of one library; each statement that fails says so in our words.
 
@@ -95,14 +99,14 @@ class Connections:
         address: Address,
         *,
         create: bool = False,
-        statements: Mapping[str, str] | None = None,
+        named: Mapping[str, str] | None = None,
         before_commit: Before | None = None,
         refusal: str = "",
     ) -> None:
         self.address = address
         self.writable = not refusal
         self._refusal = refusal
-        self._statements = statements or {}
+        self._statements = named or {}
         self._before_commit = before_commit
         self._local = threading.local()
         self._write_lock = threading.RLock()
@@ -188,7 +192,7 @@ class Connections:
             try:
                 connection.autocommit = False
                 with connection.cursor("streaming", binary=False) as cursor:
-                    cursor.execute(placeholders(query), bound(values))
+                    cursor.execute(placeholders(query), values)
                     yield from cursor
             finally:
                 self._give_back(connection)

@@ -1,0 +1,239 @@
+"""Meaning: cosines by pgvector. Exact where the chunks are few or the grant is not the owner's.
+
+An HNSW graph leads past vectors that a caller may not see, so what it finds depends on them. Only
+the owner, who sees everything, is led by it; everybody else's vectors are compared one by one, and
+nothing hidden changes an answer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import Connection, sql
+
+from trivium.store.postgres.adapting import Row, Vector
+from trivium.store.postgres.connection import own_statements
+from trivium.vectors import Floats32, cosines, pack
+
+SQL = own_statements("nearest.sql")
+
+EXACT_BELOW = 20_000
+"""Vectors that are compared one by one in about the time that the graph would take."""
+
+FEW = 2_000
+"""Chunks that are looked up one by one; more are found by going through all."""
+
+SAMPLE = 1_000
+"""Vectors by which mean and deviation are judged where not all are compared: those of the smallest
+hashes, which are as good as drawn by lot, and the same each time."""
+
+VECTOR_LIMIT, HALF_LIMIT = 2_000, 4_000
+"""Dimensions that an HNSW index takes, of floats and of half floats; beyond, all is compared."""
+
+_STEP = 2.0**-23
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The model whose vectors are searched, by the record's number for it."""
+
+    number: int
+    fingerprint: str
+    dimension: int
+
+    @classmethod
+    def read(cls, connection: Connection[Row], fingerprint: str | None = None) -> Model | None:
+        """The active one, or the one of this fingerprint."""
+        row = connection.execute(SQL["model"], {"fingerprint": fingerprint}).fetchone()
+        return cls(row["number"], row["fingerprint"], row["dimension"]) if row else None
+
+    @property
+    def index(self) -> str:
+        return f"vectors_of_model_{self.number}"
+
+    @property
+    def indexed_type(self) -> str:
+        """What the index holds; "" if there can be none."""
+        if self.dimension <= VECTOR_LIMIT:
+            return "vector"
+        return "halfvec" if self.dimension <= HALF_LIMIT else ""
+
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Chunk numbers, and a cosine of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rough:
+    """float32 products of the query with all allowed vectors, from which exact ones are taken."""
+
+    connection: Connection[Row]
+    model: Model
+    query: Floats32
+    numbers: NDArray[np.int64]
+    products: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        connection: Connection[Row],
+        model: Model,
+        query: Floats32,
+        allowed: NDArray[np.int64],
+    ) -> Rough:
+        values = {"model": model.number, "query": Vector(pack(query))}
+        if len(allowed) <= FEW:
+            values |= {"numbers": allowed.tolist()}
+            statement = SQL["products_of_few"]
+        else:
+            mask = np.zeros(int(allowed.max()) + 1, bool)
+            mask[allowed] = True
+            # A chunk beyond the mask would be an error: the state that is read has none.
+            values |= {"mask": np.packbits(_widened(connection, mask), bitorder="little").tobytes()}
+            statement = SQL["products_of_many"]
+        row = connection.execute(statement, values, binary=True).fetchone()
+        pairs = np.frombuffer(row[0] if row and row[0] else b"", [("n", ">i8"), ("p", ">f8")])
+        return cls(
+            connection, model, query, pairs["n"].astype(np.int64), pairs["p"].astype(np.float64)
+        )
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def nearest(self, count: int) -> Pairs:
+        """All that can be among the `count` nearest, with their exact cosines."""
+        if not len(self):
+            return self.numbers, self.products
+        place = len(self) - min(count, len(self))
+        lowest = float(np.partition(self.products, place)[place])
+        # Two sums of float32 are compared, each off by less than dimension · 2⁻²³.
+        near = self.products >= lowest - 2 * len(self.query) * _STEP
+        return exact(self.connection, self.model, self.query, self.numbers[near])
+
+
+def _widened(connection: Connection[Row], mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    row = connection.execute("SELECT max(chunk) FROM words").fetchone()
+    highest = int(row[0] or 0) if row else 0
+    missing = max(0, highest + 1 - len(mask))
+    return np.concatenate([mask, np.zeros(missing, bool)])
+
+
+def vectors(
+    connection: Connection[Row], model: Model, numbers: NDArray[np.int64]
+) -> dict[int, Floats32]:
+    """The vectors of these chunks, by number, as far as they have one."""
+    values = {"model": model.number, "numbers": numbers.tolist()}
+    found = connection.execute(SQL["vectors_of_numbers"], values, binary=True)
+    return {row["number"]: np.frombuffer(row["vector"], "<f4") for row in found}
+
+
+def exact(
+    connection: Connection[Row], model: Model, query: Floats32, numbers: NDArray[np.int64]
+) -> Pairs:
+    """The cosines of these chunks, the same to the last bit however they were found."""
+    found = vectors(connection, model, numbers)
+    if not found:
+        return np.empty(0, np.int64), np.empty(0)
+    return np.array(list(found), np.int64), cosines(np.stack(list(found.values())), query)
+
+
+# --- the graph -----------------------------------------------------------------------------------
+
+
+def has_graph(connection: Connection[Row], model: Model) -> bool:
+    row = connection.execute(SQL["index_of_model"], {"name": model.index}).fetchone()
+    return bool(row and row["valid"])
+
+
+def make_graph(connection: Connection[Row], model: Model) -> None:
+    """Index the vectors of a model; the model is searched as before while it is made."""
+    if not model.indexed_type:
+        return
+    statement = sql.SQL(
+        "CREATE INDEX IF NOT EXISTS {name} ON vectors USING hnsw "
+        "((vector::{type}({dimension})) {type}_cosine_ops) WITH (m = 16, ef_construction = 128) "
+        "WHERE model = {model}"
+    )
+    connection.execute(
+        statement.format(
+            name=sql.Identifier(model.index),
+            type=sql.SQL(model.indexed_type),
+            dimension=sql.Literal(model.dimension),
+            model=sql.Literal(model.number),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The nearest by HNSW, as far out as it takes to have enough of those that are allowed."""
+
+    connection: Connection[Row]
+    model: Model
+    query: Floats32
+    allowed: NDArray[np.int64]
+    total: int
+    """All chunks that have a vector, allowed or not."""
+
+    def nearest(self, count: int) -> Pairs:
+        wanted = min(count, len(self.allowed))
+        reach = math.ceil(1.5 * wanted * self.total / max(1, len(self.allowed))) + 10
+        while True:
+            if reach * 5 > self.total:  # then the graph leads through everything anyway
+                return Rough.of(self.connection, self.model, self.query, self.allowed).nearest(
+                    count
+                )
+            found = self._reached(reach)
+            near = found[np.isin(found, self.allowed)]
+            if len(near) >= wanted:
+                return exact(self.connection, self.model, self.query, near)
+            reach *= 4
+
+    def _reached(self, reach: int) -> NDArray[np.int64]:
+        self.connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true), "
+            "set_config('hnsw.iterative_scan', 'strict_order', true), "
+            "set_config('hnsw.max_scan_tuples', '2147483647', true), "
+            "set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)",
+            (str(min(1_000, max(200, 2 * reach))),),
+        )
+        statement = sql.SQL(
+            "SELECT c.number FROM (SELECT hash FROM vectors WHERE model = {model} "
+            "ORDER BY vector::{type}({dimension}) <=> {query}::{type}({dimension}) "
+            "LIMIT {reach}) v JOIN chunks c ON c.embedding_hash = v.hash "
+            "JOIN words w ON w.chunk = c.number"
+        )
+        found = self.connection.execute(
+            statement.format(
+                model=sql.Literal(self.model.number),
+                type=sql.SQL(self.model.indexed_type),
+                dimension=sql.Literal(self.model.dimension),
+                query=sql.Placeholder(),
+                reach=sql.Literal(reach),
+            ),
+            (Vector(pack(self.query)),),
+            binary=True,
+        ).fetchall()
+        self.connection.execute(
+            "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true)"
+        )
+        return np.array([row[0] for row in found], np.int64)
+
+    def sample(self) -> Pairs:
+        """Rough cosines of some of the allowed chunks."""
+        values = {"model": self.model.number, "query": Vector(pack(self.query)), "count": SAMPLE}
+        rows = self.connection.execute(SQL["sample"], values, binary=True).fetchall()
+        numbers = np.array([row["number"] for row in rows], np.int64)
+        products = np.array([row["product"] for row in rows], np.float64)
+        kept = np.isin(numbers, self.allowed)
+        return numbers[kept], products[kept]
+
+
+def waiting(connection: Connection[Row], model: Model) -> NDArray[np.int64]:
+    """The chunks whose vector is still to be made."""
+    rows = connection.execute(SQL["waiting_numbers"], {"model": model.number}, binary=True)
+    return np.array([row[0] for row in rows], np.int64)
+

@@ -1,0 +1,372 @@
+"""One state of a library in PostgreSQL within one grant: a read transaction and the index in it."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import ModelMismatch
+from trivium.index import bm25 as bm25_index
+from trivium.index import spelling
+from trivium.index.documents import Mask
+from trivium.index.snapshot import LivingSegment, Seen, first_units
+from trivium.index.snapshot import Scored as Named
+from trivium.protocols import Found, Frequencies, Similar
+from trivium.store.postgres import nearest as vectors_by
+from trivium.store.postgres.connection import Connections
+from trivium.store.postgres.nearest import EXACT_BELOW, Graph, Model, Rough
+from trivium.store.postgres.refusals import in_our_words
+from trivium.store.postgres.seeing import named, numbers_of, to_be_embedded, visible, yardstick
+from trivium.store.postgres.segments import Words, words_of
+from trivium.store.postgres.spelling import Vocabulary
+from trivium.store.postgres.states import States
+from trivium.store.record.database import listed
+from trivium.store.record.graph import scopes_of
+from trivium.store.record.past import Past
+from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
+from trivium.types import (
+    COLUMNS,
+    Bm25,
+    Chunk,
+    Clause,
+    Document,
+    Filter,
+    Grant,
+    Phrase,
+    Record,
+    Unit,
+    WordQuery,
+    document_of,
+)
+from trivium.vectors import Floats32, cosines
+from trivium.vectors import unit as to_unit
+
+_EVERY_COLUMN = np.ones(len(COLUMNS))
+
+
+def _nothing(chunks: Sequence[str]) -> list[float]:
+    return [0.0] * len(chunks)
+
+
+class _View(ABC):
+    """What the present and the past have in common. Use as a context manager."""
+
+    _seen: Seen
+
+    def __init__(self, connections: Connections, grant: Grant) -> None:
+        self._connections = connections
+        self._shown = connections.address.shown
+        self._grant = grant
+        self._masks: dict[Filter, list[Mask]] = {}
+        self._lock = threading.RLock()
+        self._transaction = connections.begin()
+        self._connection = self._transaction.connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._connections.end(self._transaction)
+
+    @property
+    def stamp(self) -> int:
+        return self._seen.stamp
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
+    def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
+        return self._seen.browse(self._allowed(filter), unit, depth)
+
+    def values(self, name: str) -> frozenset[str]:
+        return self._seen.values(name)
+
+    def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
+        if unit == "chunk":
+            return list(chunks)
+        if unit == "document":
+            return [document_of(chunk) for chunk in chunks]
+        records = self.records(chunks)
+        return [
+            records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""
+            for chunk in chunks
+        ]
+
+    @abstractmethod
+    def records(self, chunks: Sequence[str]) -> dict[str, Record]: ...
+
+    def _chunks(self, chunks: Sequence[str]) -> list[Chunk]:
+        wanted = listed([parts_of(chunk) for chunk in chunks])
+        with in_our_words(self._shown):
+            return [chunk_of_row(row) for row in self._transaction.execute("records", (wanted,))]
+
+    def _allowed(self, filter: Filter) -> list[Mask]:
+        """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
+        with self._lock:
+            if filter not in self._masks:
+                with in_our_words(self._shown):
+                    self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
+            return self._masks[filter]
+
+    @abstractmethod
+    def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]: ...
+
+
+class PostgresView(_View):
+    """The present. It serves all three legs."""
+
+    def __init__(
+        self, connections: Connections, states: States, grant: Grant, model: str | None = None
+    ) -> None:
+        super().__init__(connections, grant)
+        try:
+            with in_our_words(self._shown):
+                self._state = states.current(self._connection)
+                self._model = Model.read(self._connection, model)
+        except BaseException:
+            self.__exit__()
+            raise
+        self._seen = self._state.snapshot.seen_by(grant)
+        self._vocabulary = Vocabulary(self._connection, self._state, self._seen)
+
+    @property
+    def model(self) -> str:
+        return self._model.fingerprint if self._model else ""
+
+    # --- words -----------------------------------------------------------------------------------
+
+    def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
+        with in_our_words(self._shown):
+            seen = self._knowing(words_of(self._connection, query))
+        return seen.words(query, bm25, self._allowed(filter), depth, unit)
+
+    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
+        words = Words()
+        with in_our_words(self._shown):
+            words.read_postings(self._connection, terms)
+        return self._knowing(words).frequencies(terms, columns)
+
+    def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
+        with in_our_words(self._shown), self._lock:
+            return self._vocabulary.similar(word, lengths, limit)
+
+    def starting(self, prefix: str, limit: int) -> list[Similar]:
+        with in_our_words(self._shown), self._lock:
+            return self._vocabulary.starting(prefix, limit)
+
+    def frequency(self, terms: Sequence[str]) -> int:
+        with in_our_words(self._shown), self._lock:
+            if len(terms) == 1:
+                return self._vocabulary.holding(terms)[terms[0]]
+            phrase = Phrase(tuple(terms))
+            query = WordQuery((Clause((phrase,)),))
+            parts = self._knowing(words_of(self._connection, query)).parts()
+        return bm25_index.frequency(parts, phrase, _EVERY_COLUMN)
+
+    def _knowing(self, words: Words) -> Seen:
+        """What is seen here, with these words in its segments."""
+        living = tuple(
+            LivingSegment(one.segment.knowing(words.in_segment(number, kept.types)), one.alive)
+            for one, number, kept in zip(
+                self._seen.snapshot.segments, self._state.numbers, self._state.kept, strict=True
+            )
+        )
+        return replace(self._seen, snapshot=replace(self._seen.snapshot, segments=living))
+
+    # --- meaning ---------------------------------------------------------------------------------
+
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
+        query = to_unit(vector)
+        if self._model and len(query) != self._model.dimension:
+            raise ModelMismatch(
+                f"the query's vector has {len(query)} dimensions, the library's "
+                f"{self._model.dimension}; search with the model it was made with"
+            )
+        allowed = to_be_embedded(self._seen, self._allowed(filter))
+        with in_our_words(self._shown):
+            return self._nearest(query, allowed, depth, unit)
+
+    def _nearest(
+        self, query: Floats32, allowed: NDArray[np.int64], depth: int, unit: Unit
+    ) -> Found:
+        model = self._model
+        if model is None:
+            return Found((), True, 0, 1.0, len(allowed), yardstick(_nothing, np.empty(0), 0))
+        search: Graph | Rough
+        if self._is_led_by_graph(model, allowed):
+            with_vector = np.setdiff1d(allowed, vectors_by.waiting(self._connection, model))
+            search = Graph(self._connection, model, query, with_vector, visible(self._seen))
+            _, products = search.sample()
+        else:
+            search = rough = Rough.of(self._connection, model, query, allowed)
+            with_vector, products = rough.numbers, rough.products
+
+        def best(count: int) -> list[Named]:
+            with in_our_words(self._shown):
+                return named(self._seen, *search.nearest(count), unit)
+
+        def score_of(chunks: Sequence[str]) -> list[float]:
+            return self._cosines(query, chunks, with_vector)
+
+        total = len(with_vector)
+        chosen = first_units(best, total, depth)
+        measure = yardstick(score_of, products, total)
+        missing = len(allowed) - total
+        return Found(chosen, len(chosen) == total, total, 1.0, missing, measure)
+
+    def _is_led_by_graph(self, model: Model, allowed: NDArray[np.int64]) -> bool:
+        return (
+            self._grant.scopes is None
+            and len(allowed) > EXACT_BELOW
+            and vectors_by.has_graph(self._connection, model)
+        )
+
+    def _cosines(
+        self, query: Floats32, chunks: Sequence[str], allowed: NDArray[np.int64]
+    ) -> list[float]:
+        """The cosine of each chunk; 0 for what may not be found."""
+        if self._model is None:
+            return [0.0] * len(chunks)
+        numbers = numbers_of(self._seen, chunks)
+        wanted = np.intersect1d(numbers, allowed)
+        with in_our_words(self._shown):
+            found, cosines = vectors_by.exact(self._connection, self._model, query, wanted)
+        known = dict(zip(found.tolist(), cosines.tolist(), strict=True))
+        return [known.get(number, 0.0) for number in numbers.tolist()]
+
+    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
+        if self._model is None:
+            return {}
+        numbers = numbers_of(self._seen, chunks)
+        with in_our_words(self._shown):
+            found, cosines = vectors_by.exact(
+                self._connection, self._model, to_unit(vector), np.unique(numbers)
+            )
+        known = dict(zip(found.tolist(), cosines.tolist(), strict=True))
+        return {
+            chunk: known[number]
+            for chunk, number in zip(chunks, numbers.tolist(), strict=True)
+            if number in known
+        }
+
+    def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
+        if self._model is None:
+            return np.zeros((len(chunks), 0), np.float32)
+        numbers = numbers_of(self._seen, chunks)
+        with in_our_words(self._shown):
+            known = vectors_by.vectors(self._connection, self._model, np.unique(numbers))
+        nothing = np.zeros(self._model.dimension, np.float32)
+        rows = [known.get(number, nothing) for number in numbers.tolist()]
+        return np.array(rows, np.float32).reshape(len(chunks), self._model.dimension)
+
+    # --- the record ------------------------------------------------------------------------------
+
+    def records(self, chunks: Sequence[str]) -> dict[str, Record]:
+        found = self._chunks(chunks)
+        documents = self._documents({chunk.document for chunk in found})
+        return {
+            chunk.id: Record(documents[chunk.document], chunk)
+            for chunk in found
+            if self._grant.allows(documents[chunk.document].scope)
+        }
+
+    def documents(self, chunks: Sequence[str]) -> list[Document]:
+        names = [document_of(chunk) for chunk in chunks]
+        known = self._documents(set(names))
+        return [known[name] for name in names]
+
+    def _documents(self, names: Collection[str]) -> dict[str, Document]:
+        with in_our_words(self._shown):
+            rows = self._transaction.execute("documents_by_id", (listed(sorted(names)),))
+            return {row["id"]: document_of_row(row) for row in rows}
+
+    def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]:
+        values = {
+            "types": listed(types),
+            "subclasses": subclasses,
+            "scopes": scopes_of(self._grant),
+        }
+        rows = self._transaction.execute("subjects_of_types", values)
+        return frozenset(row["subject"] for row in rows)
+
+
+class PastView(_View):
+    """A moment of the past, or today with one document at another version.
+
+    Everything that was active is read and indexed for this one question: seconds for a large
+    library.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        grant: Grant,
+        as_of: datetime | None,
+        instead: tuple[str, int] | None,
+    ) -> None:
+        super().__init__(connections, grant)
+        try:
+            with in_our_words(self._shown):
+                self._past = Past.read(self._transaction, grant, as_of, instead)
+        except BaseException:
+            self.__exit__()
+            raise
+        self._seen = self._past.snapshot.seen_by(grant)
+
+    @property
+    def model(self) -> str:
+        return self._seen.snapshot.model
+
+    def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
+        return self._seen.words(query, bm25, self._allowed(filter), depth, unit)
+
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
+        return self._seen.nearest(to_unit(vector), self._allowed(filter), depth, unit)
+
+    def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
+        return self._seen.vectors(chunks)
+
+    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
+        given = self.vectors(chunks)
+        known = cosines(given, to_unit(vector)).tolist() if given.size else [0.0] * len(chunks)
+        return {
+            chunk: cosine
+            for chunk, cosine, row in zip(chunks, known, given, strict=True)
+            if row.any()
+        }
+
+    def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
+        return spelling.similar(self._seen.parts(), word, lengths, limit)
+
+    def starting(self, prefix: str, limit: int) -> list[Similar]:
+        return spelling.starting(self._seen.parts(), prefix, limit)
+
+    def frequency(self, terms: Sequence[str]) -> int:
+        return bm25_index.frequency(self._seen.parts(), Phrase(tuple(terms)), _EVERY_COLUMN)
+
+    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
+        return self._seen.frequencies(terms, columns)
+
+    def records(self, chunks: Sequence[str]) -> dict[str, Record]:
+        return {
+            chunk.id: Record(
+                self._past.documents[chunk.document],
+                replace(chunk, embedding_hash=self._past.hashes[chunk.id]),
+            )
+            for chunk in self._chunks(chunks)
+            if chunk.id in self._past.hashes
+        }
+
+    def documents(self, chunks: Sequence[str]) -> list[Document]:
+        return [self._past.documents[document_of(chunk)] for chunk in chunks]
+
+    def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]:
+        return self._past.subjects_of_types(self._transaction, types, subclasses)
