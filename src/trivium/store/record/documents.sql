@@ -142,24 +142,6 @@ JOIN versions v ON v.document = d.number AND v.version = d.version;
 -- name: scopes
 SELECT DISTINCT scope FROM documents;
 
--- name: subjects_of_types
-WITH RECURSIVE wanted (type) AS (
-  SELECT value FROM json_each(:types)
-  UNION
-  SELECT q.subject
-  FROM wanted w
-  JOIN quads q ON q.predicate = 'http://www.w3.org/2000/01/rdf-schema#subClassOf'
-              AND q.object = w.type
-  JOIN documents d ON d.number = q.document AND d.version = q.version
-  WHERE :subclasses AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
-)
-SELECT DISTINCT q.subject
-FROM wanted w
-JOIN quads q ON q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-            AND q.object = w.type
-JOIN documents d ON d.number = q.document AND d.version = q.version
-WHERE :scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes));
-
 -- name: quads_of_document
 SELECT q.subject, q.predicate, q.object, q.datatype, q.language, q.graph
 FROM quads q JOIN documents d ON d.number = q.document AND d.version = q.version

@@ -40,7 +40,7 @@ FROM json_each(:resources) j
 JOIN quads q ON q.subject = j.value
 JOIN documents d ON d.number = q.document AND d.version = q.version
 WHERE q.predicate IN (SELECT value FROM json_each(:labels)) AND q.datatype <> ''
-  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)));
+  AND (CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)));
 
 -- name: clear_touched
 DELETE FROM touched;
@@ -128,7 +128,7 @@ FROM quads q
 JOIN documents d ON d.number = q.document AND d.version = q.version
 JOIN versions v ON v.document = q.document AND v.version = q.version
 WHERE {where}
-  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND (CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
 ORDER BY q.subject, q.predicate, q.object, q.datatype, q.language, q.graph, d.id;
 
 -- name: forget_prefixes
@@ -139,14 +139,14 @@ INSERT INTO prefixes (document, prefix, iri) VALUES (?, ?, ?) ON CONFLICT DO NOT
 
 -- name: prefixes
 SELECT p.prefix, p.iri FROM prefixes p JOIN documents d ON d.number = p.document
-WHERE :scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes))
+WHERE CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes))
 ORDER BY p.document DESC, p.prefix;
 
 -- name: sources_of_facts
 SELECT d.id, d.number, d.version, d.scope, v.source_hash, v.made
 FROM documents d JOIN versions v ON v.document = d.number AND v.version = d.version
 WHERE d.kind = 'facts'
-  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND (CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
 ORDER BY d.id;
 
 -- name: any_facts
@@ -162,7 +162,7 @@ WHERE c.predicate IS NOT NULL;
 SELECT DISTINCT d.uri
 FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.version
 WHERE c.subject = :subject AND c.predicate IS NULL
-  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND (CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
 ORDER BY d.uri;
 
 -- name: ledger_head
@@ -191,11 +191,11 @@ JOIN documents d ON d.number = q.document AND d.version = q.version
 JOIN versions v ON v.document = q.document AND v.version = q.version
 WHERE q.datatype = '' AND q.object NOT LIKE '\_:%' ESCAPE '\' AND q.object NOT LIKE '<<(%'
   AND q.predicate <> 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND (CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
   AND NOT EXISTS (
     SELECT 1 FROM quads o JOIN documents e ON e.number = o.document AND e.version = o.version
     WHERE o.subject = q.object
-      AND (:scopes IS NULL OR e.scope IN (SELECT value FROM json_each(:scopes))))
+      AND (CAST(:scopes AS TEXT) IS NULL OR e.scope IN (SELECT value FROM json_each(:scopes))))
 ORDER BY q.subject, q.predicate, q.object, q.datatype, q.language, q.graph, d.id;
 
 -- name: dangling_of
@@ -207,9 +207,9 @@ JOIN documents d ON d.number = q.document AND d.version = q.version
 JOIN versions v ON v.document = q.document AND v.version = q.version
 WHERE q.datatype = '' AND q.object NOT LIKE '\_:%' ESCAPE '\' AND q.object NOT LIKE '<<(%'
   AND q.predicate <> 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-  AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+  AND (CAST(:scopes AS TEXT) IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
   AND NOT EXISTS (
     SELECT 1 FROM quads o JOIN documents e ON e.number = o.document AND e.version = o.version
     WHERE o.subject = q.object
-      AND (:scopes IS NULL OR e.scope IN (SELECT value FROM json_each(:scopes))))
+      AND (CAST(:scopes AS TEXT) IS NULL OR e.scope IN (SELECT value FROM json_each(:scopes))))
 ORDER BY q.subject, q.predicate, q.object, q.datatype, q.language, q.graph, d.id;

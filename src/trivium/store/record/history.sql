@@ -57,4 +57,5 @@ DELETE FROM versions WHERE document = :document AND version = :version;
 
 -- name: bury
 -- The row stays: without it, the version before would seem to have been active longer.
-UPDATE activations SET fields = '{}', hashes = '{}' WHERE document = :document AND version = :version;
+UPDATE activations SET fields = '{}', hashes = '{}'
+WHERE document = :document AND version = :version;

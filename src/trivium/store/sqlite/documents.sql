@@ -11,6 +11,24 @@ JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
              AND c.ordinal = json_extract(j.value, '$[2]');
 
+-- name: subjects_of_types
+WITH RECURSIVE wanted (type) AS (
+  SELECT value FROM json_each(:types)
+  UNION
+  SELECT q.subject
+  FROM wanted w
+  JOIN quads q ON q.predicate = 'http://www.w3.org/2000/01/rdf-schema#subClassOf'
+              AND q.object = w.type
+  JOIN documents d ON d.number = q.document AND d.version = q.version
+  WHERE :subclasses AND (:scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes)))
+)
+SELECT DISTINCT q.subject
+FROM wanted w
+JOIN quads q ON q.predicate = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+            AND q.object = w.type
+JOIN documents d ON d.number = q.document AND d.version = q.version
+WHERE :scopes IS NULL OR d.scope IN (SELECT value FROM json_each(:scopes));
+
 -- name: counts
 SELECT
   (SELECT count(*) FROM documents) AS documents,

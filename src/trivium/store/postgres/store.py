@@ -1,0 +1,82 @@
+"""The store of a library in PostgreSQL: the record, the index over it, and views of both."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from psycopg import Connection
+
+from trivium.store.postgres.adapting import Row
+from trivium.store.postgres.address import Address
+from trivium.store.postgres.connection import Connections
+from trivium.store.postgres.indexing import index_new, tidy
+from trivium.store.postgres.nearest import EXACT_BELOW, Model, has_graph, make_graph
+from trivium.store.postgres.states import States
+from trivium.store.postgres.view import PastView, PostgresView
+from trivium.store.record.inspect import consistency
+from trivium.store.record.statements import dialect
+from trivium.store.record.store import RecordStore
+from trivium.types import Grant
+
+
+class PostgresStore(RecordStore):
+    """A schema of a database. Many processes on many machines may read and write it at once."""
+
+    def __init__(self, address: Address, *, create: bool = False, refusal: str = "") -> None:
+        self._connections = Connections(
+            address,
+            create=create,
+            named=dialect(Path(__file__).parent),
+            before_commit=_index,
+            refusal=refusal,
+        )
+        super().__init__(self._connections)
+        self._states = States()
+
+    def view(
+        self,
+        grant: Grant,
+        as_of: datetime | None = None,
+        *,
+        instead: tuple[str, int] | None = None,
+        model: str | None = None,
+    ) -> PostgresView | PastView:
+        if as_of is None and instead is None:
+            return PostgresView(self._connections, self._states, grant, model)
+        return PastView(self._connections, grant, as_of, instead)
+
+    def check(self) -> list[str]:
+        with self._connections.reading() as reader:
+            return consistency(reader)
+
+    def settle(self) -> None:
+        """Make one segment of many small ones, so that a search asks for few."""
+        with self._connections.writing() as transaction:
+            while tidy(transaction.connection):
+                pass
+
+    def flush(self) -> None:
+        """Tidy up, and give the active model a graph if it has so many vectors that it pays."""
+        if not self._connections.writable:
+            return
+        self.settle()
+        with self._connections.reading() as reader:
+            model = Model.read(reader.connection)
+            if model is None or has_graph(reader.connection, model):
+                return
+            (count,) = reader.execute("count_vectors", (model.number,)).fetchone() or (0,)
+        if count > EXACT_BELOW:
+            with self._connections.alone() as connection:
+                make_graph(connection, model)
+
+    def close(self) -> None:
+        if self._wrote:
+            self.flush()
+        self._connections.close()
+
+
+def _index(connection: Connection[Row]) -> None:
+    """Bring the index up to date with what was written, before it is committed."""
+    index_new(connection)
+    connection.execute("DELETE FROM changes")
