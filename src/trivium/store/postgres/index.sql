@@ -37,9 +37,6 @@ SELECT term, word, segment, positions
 FROM places WHERE term >= :first AND term < :end
 ORDER BY term, word;
 
--- name: places_of_words
-SELECT word, segment, positions FROM places WHERE word = ANY(:words);
-
 -- name: places_of_segments
 SELECT term, word, segment, positions
 FROM places WHERE segment = ANY(:segments)
@@ -63,13 +60,12 @@ SELECT word, char_length(word) FROM unnest(:words::text[]) AS word
 ON CONFLICT DO NOTHING;
 
 -- name: drop_segments
-DELETE FROM segments WHERE number = ANY(:segments);
+WITH gone AS (DELETE FROM segments WHERE number = ANY(:segments)),
+     gone_postings AS (DELETE FROM postings WHERE segment = ANY(:segments))
+DELETE FROM places WHERE segment = ANY(:segments);
 
 -- name: drop_dead
 DELETE FROM dead WHERE generation BETWEEN :first AND :last;
-
--- name: drop_terms
-DELETE FROM terms t WHERE NOT EXISTS (SELECT 1 FROM places p WHERE p.word = t.word);
 
 -- name: similar_words
 SELECT word FROM terms
@@ -79,16 +75,14 @@ WHERE word % :word AND length BETWEEN :shortest AND :longest;
 SELECT word FROM terms
 WHERE octet_length(word) > length AND length BETWEEN :shortest AND :longest;
 
--- name: words_starting
-SELECT word FROM terms WHERE word >= :first AND word < :end;
-
 -- name: words_shortest_first
 SELECT word FROM terms WHERE word >= :first AND word < :end
 ORDER BY length, word LIMIT :limit OFFSET :offset;
 
 -- name: where_words_stand
-SELECT word, segment, CASE WHEN segment = ANY(:partly) THEN positions END AS positions
-FROM places WHERE word = ANY(:words);
+SELECT p.word, p.segment, CASE WHEN p.segment = ANY(:partly) THEN p.positions END AS positions
+FROM unnest(:terms::text[], :words::text[]) AS w (term, word)
+JOIN places p ON p.term = w.term AND p.word = w.word;
 
 -- name: how_often_terms_stand
 SELECT term, segment, octet_length(rows) AS bytes,

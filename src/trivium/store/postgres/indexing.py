@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from psycopg import Connection
@@ -17,6 +19,9 @@ from trivium.store.record.rows import document_of_row, index_row
 
 MOST_SEGMENTS = 8
 """Of like size; more make each search ask for more pieces, fewer rewrite the same words often."""
+
+SMALL = 256
+"""Rows of a segment that a single write makes; all below are of one size."""
 
 MOST_DEAD = 0.25
 """The share of dead rows from which on a segment is worth writing anew."""
@@ -45,6 +50,10 @@ class _Span:
     chunks: int
     alive: int
 
+    @property
+    def size(self) -> int:
+        return max(0, int(math.log(max(1, self.alive) / SMALL, MOST_SEGMENTS)))
+
 
 def tidy(connection: Connection[Row], most: int = MOST_SEGMENTS) -> bool:
     """Merge the newest segments while there are too many of like size; whether there were any."""
@@ -69,16 +78,12 @@ def _spans(connection: Connection[Row]) -> list[_Span]:
 def _run(spans: Sequence[_Span], most: int) -> list[_Span]:
     """Neighbours that are worth one segment: a tail of many small ones, or one that is half dead.
 
-    A segment joins the tail that follows it if that is at least as large, so each row is written
-    anew once for each doubling of the library, and not at each write.
+    Sizes go by powers of `most`, so each row is written anew once for each of these powers.
     """
-    run: list[_Span] = []
-    for span in reversed(spans):
-        if run and len(run) >= most and span.alive > sum(one.alive for one in run):
-            break
-        run.insert(0, span)
-    if len(run) > most:
-        return run
+    for size in range(max((span.size for span in spans), default=0), -1, -1):
+        tail = [*takewhile(lambda span: span.size <= size, reversed(spans))][::-1]  # noqa: B023
+        if sum(span.size == size for span in tail) > most:
+            return tail
     for span in spans:
         if span.chunks - span.alive > MOST_DEAD * span.chunks:
             return [span]

@@ -236,4 +236,3 @@ def waiting(connection: Connection[Row], model: Model) -> NDArray[np.int64]:
     """The chunks whose vector is still to be made."""
     rows = connection.execute(SQL["waiting_numbers"], {"model": model.number}, binary=True)
     return np.array([row[0] for row in rows], np.int64)
-

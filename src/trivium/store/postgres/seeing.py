@@ -40,9 +40,7 @@ def to_be_embedded(seen: Seen, allowed: Sequence[Mask]) -> Numbers:
     return np.sort(np.concatenate(numbers)) if numbers else np.empty(0, np.int64)
 
 
-def named(
-    seen: Seen, numbers: Numbers, scores: NDArray[np.float64], unit: Unit
-) -> list[Scored]:
+def named(seen: Seen, numbers: Numbers, scores: NDArray[np.float64], unit: Unit) -> list[Scored]:
     """Chunks by number, as (chunk id, score, unit id)."""
     order = np.argsort(numbers)
     ascending, values = numbers[order], scores[order]

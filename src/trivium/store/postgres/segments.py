@@ -59,7 +59,9 @@ def keep(connection: Connection[Row], segment: Segment, first: int, last: int) -
         "layout": json.dumps(layout),
         "arrays": b"".join(array.tobytes() for array in rows.values()),
     }
-    [number] = connection.execute(SQL["add_segment"], values).fetchone() or ()
+    row = connection.execute(SQL["add_segment"], values).fetchone()
+    assert row is not None
+    number = row["number"]
     _copy(connection, "add_postings", _POSTING_TYPES, _postings(segment, number))
     _copy(connection, "add_places", _PLACE_TYPES, _places(segment, number))
     words = sorted(word for word in segment.surfaces.all() if name_of(word) == word)

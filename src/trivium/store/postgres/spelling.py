@@ -55,19 +55,20 @@ class Vocabulary:
     def starting(self, prefix: str, limit: int) -> list[Similar]:
         """The words that begin with `prefix`, shortest first."""
         found: list[str] = []
-        values = {"first": prefix, "end": prefix + "\U0010ffff", "limit": _PAGE, "offset": 0}
+        offset = 0
         while len(found) < limit:
+            values = {"first": prefix, "end": prefix + "\U0010ffff", "limit": _PAGE}
+            values |= {"offset": offset}
             rows = self._connection.execute(SQL["words_shortest_first"], values).fetchall()
             words = [row["word"] for row in rows]
             known = self._known(words)
             found += [word for word in words if word in known]
             if len(words) < _PAGE:
                 break
-            values = values | {"offset": int(values["offset"]) + _PAGE}
+            offset += _PAGE
         wanted = trigrams(prefix)
         return [
-            Similar(word, stem(word), similarity(wanted, trigrams(word)))
-            for word in found[:limit]
+            Similar(word, stem(word), similarity(wanted, trigrams(word))) for word in found[:limit]
         ]
 
     def holding(self, terms: Collection[str]) -> dict[str, int]:
@@ -112,10 +113,11 @@ class Vocabulary:
 
     def _known(self, words: Iterable[str]) -> set[str]:
         """Those of the words that stand in a visible chunk."""
-        values = {"words": list(words), "partly": self._partly}
+        asked = list(words)
         known: set[str] = set()
-        if not values["words"]:
+        if not asked:
             return known
+        values = {"words": asked, "terms": [stem(word) for word in asked], "partly": self._partly}
         for row in self._connection.execute(SQL["where_words_stand"], values, binary=True):
             if row["word"] not in known and self._is_visible(row):
                 known.add(row["word"])

@@ -17,10 +17,13 @@ CREATE TABLE segments (
 );
 ALTER TABLE segments ALTER COLUMN arrays SET STORAGE EXTERNAL;
 
+-- The two tables of words refer to `segments` without a constraint: millions of rows would be
+-- checked one by one, and only segments.py writes them.
+
 -- For each stemmed term the rows of a segment that hold it, with counts: what BM25 needs.
 CREATE TABLE postings (
   term text COLLATE "C" NOT NULL,
-  segment bigint NOT NULL REFERENCES segments (number) ON DELETE CASCADE,
+  segment bigint NOT NULL,
   rows bytea NOT NULL,
   body bytea NOT NULL,            -- how often in the body
   extra_posting bytea NOT NULL,   -- and in which other column how often
@@ -34,11 +37,10 @@ CREATE INDEX postings_by_segment ON postings (segment);
 CREATE TABLE places (
   word text COLLATE "C" NOT NULL,
   term text COLLATE "C" NOT NULL,
-  segment bigint NOT NULL REFERENCES segments (number) ON DELETE CASCADE,
+  segment bigint NOT NULL,
   positions bytea NOT NULL,
   PRIMARY KEY (term, word, segment)
 );
-CREATE INDEX places_by_word ON places (word, segment);
 CREATE INDEX places_by_segment ON places (segment);
 
 -- The vocabulary, by look. A word may be gone, or not be for everybody: `places` tells.
