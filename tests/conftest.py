@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from postgres import fresh_postgres, postgres, postgres_server
+
+__all__ = ["fresh_postgres", "postgres", "postgres_server"]
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -43,6 +43,10 @@ def fresh_sqlite() -> Iterator[Callable[[], SqliteStore]]:
         opened[-1].close()
 
 
+Fresh = Callable[[], AbstractContextManager[Callable[[], Stores]]]
+"""A way to have an empty store for a while, and in it a way to open it again."""
+
+
 def apply(store: Stores, operation: Operation, step: int) -> None:
     """Change a store; what cannot be done to it is left out, in every store alike."""
     now = NOW + timedelta(hours=step)
@@ -74,185 +78,184 @@ def apply(store: Stores, operation: Operation, step: int) -> None:
 units: st.SearchStrategy[Unit] = st.sampled_from(["chunk", "document", "entity"])
 
 
-class TestAgainstTheReference:
-    @given(
-        history=st.lists(worlds.operations, min_size=1, max_size=6),
-        filters=st.lists(worlds.filters, min_size=1, max_size=3),
-        grant=worlds.grants,
-        query=worlds.word_queries(),
-        bm25=worlds.bm25s,
-        unit=units,
-        depth=st.sampled_from([1, 3, 50]),
-        reopened=st.booleans(),
-    )
-    @settings(SLOW, max_examples=120)
-    def test_after_any_history_every_answer_is_the_same(
-        self,
-        history: list[Operation],
-        filters: list[Filter],
-        grant: Grant,
-        query: Any,
-        bm25: Any,
-        unit: Unit,
-        depth: int,
-        reopened: bool,
-    ) -> None:
-        right = ReferenceStore()
-        with fresh_sqlite() as reopen:
+# --- what holds for every store ------------------------------------------------------------------
+
+HISTORIES: dict[str, Any] = {
+    "history": st.lists(worlds.operations, min_size=1, max_size=6),
+    "filters": st.lists(worlds.filters, min_size=1, max_size=3),
+    "grant": worlds.grants,
+    "query": worlds.word_queries(),
+    "bm25": worlds.bm25s,
+    "unit": units,
+    "depth": st.sampled_from([1, 3, 50]),
+    "reopened": st.booleans(),
+}
+
+
+def every_answer_is_the_same(
+    fresh: Fresh,
+    history: list[Operation],
+    filters: list[Filter],
+    grant: Grant,
+    query: Any,
+    bm25: Any,
+    unit: Unit,
+    depth: int,
+    reopened: bool,
+) -> None:
+    right = ReferenceStore()
+    with fresh() as reopen:
+        mine = reopen()
+        for step, operation in enumerate(history):
+            for store in (right, mine):
+                apply(store, operation, step)
+            with mine.view(grant):  # keeps a snapshot that the next step makes stale
+                pass
+        if reopened:
             mine = reopen()
-            for step, operation in enumerate(history):
-                for store in (right, mine):
-                    apply(store, operation, step)
-                with mine.view(grant):  # keeps a snapshot that the next step makes stale
-                    pass
-            if reopened:
-                mine = reopen()
-            every = [f"doc{i}@{v}/{n}" for i in range(8) for v in (1, 2, 3) for n in range(3)]
-            with mine.view(grant) as view, right.view(grant) as oracle:
-                for row, right_row in zip(view.vectors(every), oracle.vectors(every), strict=True):
-                    assert row[row != 0].tolist() == right_row[right_row != 0].tolist()
-                for filter in filters:
-                    found = view.words(query, bm25, filter, depth, unit)
-                    right_words = oracle.words(query, bm25, filter, depth, unit)
-                    same_found(found, right_words)
-                    vector = np.array([1.0, 0.5, 0.25], np.float32)
-                    near = view.nearest(vector, filter, depth, unit)
-                    right_near = oracle.nearest(vector, filter, depth, unit)
-                    assert near == right_near
-                    same_yardstick(found, right_words, every)
-                    same_yardstick(near, right_near, every)
-                    assert view.browse(filter, unit, depth) == oracle.browse(filter, unit, depth)
-                for word in ("shortsword", "kin", "axe", "кот"):
-                    assert view.similar(word, (1, 20), depth) == oracle.similar(
-                        word, (1, 20), depth
-                    )
-                    assert view.starting(word, depth) == oracle.starting(word, depth)
-                for name in ("scope", "category", "kind", "severity"):
-                    assert view.values(name) == oracle.values(name)
-                assert view.frequency(["short", "sword"]) == oracle.frequency(["short", "sword"])
-                terms = {stem(word) for word in worlds.WORDS}
-                for columns in (("title", "body"), ("key",), COLUMNS):
-                    assert view.frequencies(terms, columns) == oracle.frequencies(terms, columns)
-                ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
-                assert view.likeness(vector, ids) == oracle.likeness(vector, ids)
-                assert view.records(ids) == oracle.records(ids)
-                assert view.units(ids, unit) == oracle.units(ids, unit)
-            assert mine.check() == []
-
-    @given(
-        history=st.lists(worlds.operations, min_size=2, max_size=6),
-        step=st.integers(0, 6),
-        filter=worlds.filters,
-        grant=worlds.grants,
-        query=worlds.word_queries(),
-        bm25=worlds.bm25s,
-    )
-    @settings(SLOW, max_examples=50)
-    def test_as_of_sees_what_was_active_then(
-        self,
-        history: list[Operation],
-        step: int,
-        filter: Filter,
-        grant: Grant,
-        query: Any,
-        bm25: Any,
-    ) -> None:
-        right = ReferenceStore()
-        with fresh_sqlite() as reopen:
-            mine = reopen()
-            for number, operation in enumerate(history):
-                for store in (right, mine):
-                    apply(store, operation, number)
-            then = NOW + timedelta(hours=step, minutes=30)
-            with mine.view(grant, then) as view, right.view(grant, then) as oracle:
-                for one in (Filter(), filter):
-                    same_found(
-                        view.words(query, bm25, one, 50, "chunk"),
-                        oracle.words(query, bm25, one, 50, "chunk"),
-                    )
-                    vector = np.array([1.0, 0.5, 0.25], np.float32)
-                    near = view.nearest(vector, one, 50, "chunk")
-                    assert near == oracle.nearest(vector, one, 50, "chunk")
-                    assert view.browse(one, "chunk", 50) == oracle.browse(one, "chunk", 50)
-                assert view.values("scope") == oracle.values("scope")
-                ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
-                assert view.records(ids) == oracle.records(ids)
-                assert view.documents(ids) == oracle.documents(ids)
+        every = [f"doc{i}@{v}/{n}" for i in range(8) for v in (1, 2, 3) for n in range(3)]
+        with mine.view(grant) as view, right.view(grant) as oracle:
+            for row, right_row in zip(view.vectors(every), oracle.vectors(every), strict=True):
+                assert row[row != 0].tolist() == right_row[right_row != 0].tolist()
+            for filter in filters:
+                found = view.words(query, bm25, filter, depth, unit)
+                right_words = oracle.words(query, bm25, filter, depth, unit)
+                same_found(found, right_words)
+                vector = np.array([1.0, 0.5, 0.25], np.float32)
+                near = view.nearest(vector, filter, depth, unit)
+                right_near = oracle.nearest(vector, filter, depth, unit)
+                assert near == right_near
+                same_yardstick(found, right_words, every)
+                same_yardstick(near, right_near, every)
+                assert view.browse(filter, unit, depth) == oracle.browse(filter, unit, depth)
+            for word in ("shortsword", "kin", "axe", "кот"):
+                assert view.similar(word, (1, 20), depth) == oracle.similar(word, (1, 20), depth)
+                assert view.starting(word, depth) == oracle.starting(word, depth)
+            for name in ("scope", "category", "kind", "severity"):
+                assert view.values(name) == oracle.values(name)
+            assert view.frequency(["short", "sword"]) == oracle.frequency(["short", "sword"])
+            terms = {stem(word) for word in worlds.WORDS}
+            for columns in (("title", "body"), ("key",), COLUMNS):
+                assert view.frequencies(terms, columns) == oracle.frequencies(terms, columns)
+            ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
+            assert view.likeness(vector, ids) == oracle.likeness(vector, ids)
+            assert view.records(ids) == oracle.records(ids)
+            assert view.units(ids, unit) == oracle.units(ids, unit)
+        assert mine.check() == []
 
 
-class TestThePast:
-    """What was is what a library says that never saw what came later."""
+MOMENTS: dict[str, Any] = {
+    "history": st.lists(worlds.operations, min_size=2, max_size=6),
+    "step": st.integers(0, 6),
+    "filter": worlds.filters,
+    "grant": worlds.grants,
+    "query": worlds.word_queries(),
+    "bm25": worlds.bm25s,
+}
 
-    @given(
-        before=st.lists(
-            st.one_of(worlds.puts, worlds.amends, worlds.activations), min_size=1, max_size=4
-        ),
-        after=st.lists(
-            st.one_of(worlds.puts, worlds.amends, worlds.activations), min_size=1, max_size=3
-        ),
-        grant=worlds.grants,
-        query=worlds.word_queries(),
-        bm25=worlds.bm25s,
-        filter=worlds.filters,
-        unit=units,
-    )
-    @settings(SLOW, max_examples=50)
-    def test_as_of_equals_a_library_that_never_saw_the_later_versions(
-        self,
-        before: list[Operation],
-        after: list[Operation],
-        grant: Grant,
-        query: Any,
-        bm25: Any,
-        filter: Filter,
-        unit: Unit,
-    ) -> None:
-        embed = Operation("embed", worlds.MODELS[0])
-        with fresh_sqlite() as reopen, fresh_sqlite() as reopen_ignorant:
-            mine, ignorant = reopen(), reopen_ignorant()
-            for step, operation in enumerate([*before, *after]):
-                for store in (mine, ignorant) if step < len(before) else (mine,):
-                    apply(store, operation, step)
-                    apply(store, embed, step)
-            today = mine.find([f"doc{i}" for i in range(8)], Grant()).values()
-            ignorant.remove([one.id for one in today if not grant.allows(one.scope)])
-            then = NOW + timedelta(hours=len(before) - 1, minutes=30)
-            with mine.view(grant, then) as past, ignorant.view(grant) as present:
-                assert _asked(past, query, bm25, filter, unit) == _asked(
-                    present, query, bm25, filter, unit
+
+def as_of_sees_what_was_active_then(
+    fresh: Fresh,
+    history: list[Operation],
+    step: int,
+    filter: Filter,
+    grant: Grant,
+    query: Any,
+    bm25: Any,
+) -> None:
+    right = ReferenceStore()
+    with fresh() as reopen:
+        mine = reopen()
+        for number, operation in enumerate(history):
+            for store in (right, mine):
+                apply(store, operation, number)
+        then = NOW + timedelta(hours=step, minutes=30)
+        with mine.view(grant, then) as view, right.view(grant, then) as oracle:
+            for one in (Filter(), filter):
+                same_found(
+                    view.words(query, bm25, one, 50, "chunk"),
+                    oracle.words(query, bm25, one, 50, "chunk"),
                 )
+                vector = np.array([1.0, 0.5, 0.25], np.float32)
+                near = view.nearest(vector, one, 50, "chunk")
+                assert near == oracle.nearest(vector, one, 50, "chunk")
+                assert view.browse(one, "chunk", 50) == oracle.browse(one, "chunk", 50)
+            assert view.values("scope") == oracle.values("scope")
+            ids = [id for id, _ in oracle.browse(Filter(), "chunk", 100).scored]
+            assert view.records(ids) == oracle.records(ids)
+            assert view.documents(ids) == oracle.documents(ids)
 
-    @given(
-        first=st.lists(worlds.drafts(), min_size=1, max_size=3, unique_by=lambda d: d.document.id),
-        second=st.lists(worlds.drafts(), min_size=1, max_size=3),
-        query=worlds.word_queries(),
-        bm25=worlds.bm25s,
-    )
-    @settings(SLOW, max_examples=25)
-    def test_rollback_gives_back_everything_and_embeds_nothing(
-        self, first: list[Draft], second: list[Draft], query: Any, bm25: Any
-    ) -> None:
-        first = [_named(draft, draft.document.id, "all") for draft in first]
-        second = [_named(draft, draft.document.id, "all") for draft in second]
-        with fresh_sqlite() as reopen:
-            store = reopen()
-            store.put(first, NOW)
-            apply(store, Operation("embed", worlds.MODELS[0]), 1)
-            ids = [draft.document.id for draft in first]
-            with store.view(Grant()) as view:
-                asked = _asked(view, query, bm25, Filter(), "chunk")
-            known = (store.find(ids, Grant()), [store.chunks(id) for id in ids])
-            store.put(second, NOW + timedelta(hours=2))
-            apply(store, Operation("embed", worlds.MODELS[0]), 3)
-            others = {draft.document.id for draft in second} - set(ids)
-            for number, id in enumerate(ids, start=4):
-                store.activate(id, 1, NOW + timedelta(hours=number))
-            store.remove(sorted(others))
-            assert store.pending("first/1", 1) == []
-            assert (store.find(ids, Grant()), [store.chunks(id) for id in ids]) == known
-            with store.view(Grant()) as view:
-                assert _asked(view, query, bm25, Filter(), "chunk") == asked
-            assert store.check() == []
+
+_CHANGES = st.one_of(worlds.puts, worlds.amends, worlds.activations)
+PASTS: dict[str, Any] = {
+    "before": st.lists(_CHANGES, min_size=1, max_size=4),
+    "after": st.lists(_CHANGES, min_size=1, max_size=3),
+    "grant": worlds.grants,
+    "query": worlds.word_queries(),
+    "bm25": worlds.bm25s,
+    "filter": worlds.filters,
+    "unit": units,
+}
+
+
+def as_of_equals_a_library_that_never_saw_the_later_versions(
+    fresh: Fresh,
+    before: list[Operation],
+    after: list[Operation],
+    grant: Grant,
+    query: Any,
+    bm25: Any,
+    filter: Filter,
+    unit: Unit,
+) -> None:
+    embed = Operation("embed", worlds.MODELS[0])
+    with fresh() as reopen, fresh() as reopen_ignorant:
+        mine, ignorant = reopen(), reopen_ignorant()
+        for step, operation in enumerate([*before, *after]):
+            for store in (mine, ignorant) if step < len(before) else (mine,):
+                apply(store, operation, step)
+                apply(store, embed, step)
+        today = mine.find([f"doc{i}" for i in range(8)], Grant()).values()
+        ignorant.remove([one.id for one in today if not grant.allows(one.scope)])
+        then = NOW + timedelta(hours=len(before) - 1, minutes=30)
+        with mine.view(grant, then) as past, ignorant.view(grant) as present:
+            assert _asked(past, query, bm25, filter, unit) == _asked(
+                present, query, bm25, filter, unit
+            )
+
+
+ROLLBACKS: dict[str, Any] = {
+    "first": st.lists(worlds.drafts(), min_size=1, max_size=3, unique_by=lambda d: d.document.id),
+    "second": st.lists(worlds.drafts(), min_size=1, max_size=3),
+    "query": worlds.word_queries(),
+    "bm25": worlds.bm25s,
+}
+
+
+def rollback_gives_back_everything_and_embeds_nothing(
+    fresh: Fresh, first: list[Draft], second: list[Draft], query: Any, bm25: Any
+) -> None:
+    first = [_named(draft, draft.document.id, "all") for draft in first]
+    second = [_named(draft, draft.document.id, "all") for draft in second]
+    with fresh() as reopen:
+        store = reopen()
+        store.put(first, NOW)
+        apply(store, Operation("embed", worlds.MODELS[0]), 1)
+        ids = [draft.document.id for draft in first]
+        with store.view(Grant()) as view:
+            asked = _asked(view, query, bm25, Filter(), "chunk")
+        known = (store.find(ids, Grant()), [store.chunks(id) for id in ids])
+        store.put(second, NOW + timedelta(hours=2))
+        apply(store, Operation("embed", worlds.MODELS[0]), 3)
+        others = {draft.document.id for draft in second} - set(ids)
+        for number, id in enumerate(ids, start=4):
+            store.activate(id, 1, NOW + timedelta(hours=number))
+        store.remove(sorted(others))
+        assert store.pending("first/1", 1) == []
+        assert (store.find(ids, Grant()), [store.chunks(id) for id in ids]) == known
+        with store.view(Grant()) as view:
+            assert _asked(view, query, bm25, Filter(), "chunk") == asked
+        assert store.check() == []
 
 
 def _asked(view: Any, query: Any, bm25: Any, filter: Filter, unit: Unit) -> Any:
@@ -300,36 +303,36 @@ def same_found(mine: Found, right: Found) -> None:
         assert score == pytest.approx(scores.get(id, lowest), abs=1e-9)
 
 
-class TestNonInterference:
-    @given(
-        visible=st.lists(worlds.drafts(), min_size=1, max_size=4),
-        hidden=st.lists(worlds.drafts(), min_size=1, max_size=4),
-        query=worlds.word_queries(),
-        bm25=worlds.bm25s,
-        filter=worlds.filters,
-        unit=units,
-    )
-    @settings(SLOW, max_examples=60)
-    def test_hidden_documents_change_no_byte_of_a_lower_grants_answer(
-        self,
-        visible: list[Draft],
-        hidden: list[Draft],
-        query: Any,
-        bm25: Any,
-        filter: Filter,
-        unit: Unit,
-    ) -> None:
-        open_ones = [_named(d, f"open{i}", "all") for i, d in enumerate(visible)]
-        secrets = [_named(d, f"hidden{i}", "dm-only") for i, d in enumerate(hidden)]
-        answers = []
-        for batches in ([open_ones], [open_ones, secrets]):
-            with fresh_sqlite() as reopen:
-                store = reopen()
-                for batch in batches:
-                    store.put(batch, NOW)
-                apply(store, Operation("embed", worlds.MODELS[0]), 1)
-                answers.append(_everything(reopen(), query, bm25, filter, unit))
-        assert answers[0] == answers[1]
+SECRETS: dict[str, Any] = {
+    "visible": st.lists(worlds.drafts(), min_size=1, max_size=4),
+    "hidden": st.lists(worlds.drafts(), min_size=1, max_size=4),
+    "query": worlds.word_queries(),
+    "bm25": worlds.bm25s,
+    "filter": worlds.filters,
+    "unit": units,
+}
+
+
+def hidden_documents_change_no_byte(
+    fresh: Fresh,
+    visible: list[Draft],
+    hidden: list[Draft],
+    query: Any,
+    bm25: Any,
+    filter: Filter,
+    unit: Unit,
+) -> None:
+    open_ones = [_named(d, f"open{i}", "all") for i, d in enumerate(visible)]
+    secrets = [_named(d, f"hidden{i}", "dm-only") for i, d in enumerate(hidden)]
+    answers = []
+    for batches in ([open_ones], [open_ones, secrets]):
+        with fresh() as reopen:
+            store = reopen()
+            for batch in batches:
+                store.put(batch, NOW)
+            apply(store, Operation("embed", worlds.MODELS[0]), 1)
+            answers.append(_everything(reopen(), query, bm25, filter, unit))
+    assert answers[0] == answers[1]
 
 
 def _named(draft: Draft, id: str, scope: str) -> Draft:
@@ -337,7 +340,7 @@ def _named(draft: Draft, id: str, scope: str) -> Draft:
     return worlds.with_hashes(replace(draft, document=document))
 
 
-def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit: Unit) -> Any:
+def _everything(store: Stores, query: Any, bm25: Any, filter: Filter, unit: Unit) -> Any:
     """All that a reader with the public grant can ask of a view."""
     grant = Grant(frozenset())
     with store.view(grant) as view:
@@ -365,18 +368,89 @@ def _everything(store: SqliteStore, query: Any, bm25: Any, filter: Filter, unit:
         )
 
 
-@pytest.fixture(params=["reference", "sqlite"])
+# --- each store ----------------------------------------------------------------------------------
+
+
+class TestSqlite:
+    @given(**HISTORIES)
+    @settings(SLOW, max_examples=120)
+    def test_after_any_history_every_answer_is_the_same(self, **asked: Any) -> None:
+        every_answer_is_the_same(fresh_sqlite, **asked)
+
+    @given(**MOMENTS)
+    @settings(SLOW, max_examples=50)
+    def test_as_of_sees_what_was_active_then(self, **asked: Any) -> None:
+        as_of_sees_what_was_active_then(fresh_sqlite, **asked)
+
+    @given(**PASTS)
+    @settings(SLOW, max_examples=50)
+    def test_as_of_equals_a_library_that_never_saw_what_came_later(self, **asked: Any) -> None:
+        as_of_equals_a_library_that_never_saw_the_later_versions(fresh_sqlite, **asked)
+
+    @given(**ROLLBACKS)
+    @settings(SLOW, max_examples=25)
+    def test_rollback_gives_back_everything_and_embeds_nothing(self, **asked: Any) -> None:
+        rollback_gives_back_everything_and_embeds_nothing(fresh_sqlite, **asked)
+
+    @given(**SECRETS)
+    @settings(SLOW, max_examples=60)
+    def test_hidden_documents_change_no_byte_of_a_lower_grants_answer(self, **asked: Any) -> None:
+        hidden_documents_change_no_byte(fresh_sqlite, **asked)
+
+
+class TestPostgres:
+    """Exact as well: so few vectors are compared one by one. For many see `test_nearest.py`."""
+
+    @given(**HISTORIES)
+    @settings(SLOW, max_examples=25)
+    def test_after_any_history_every_answer_is_the_same(
+        self, fresh_postgres: Fresh, **asked: Any
+    ) -> None:
+        every_answer_is_the_same(fresh_postgres, **asked)
+
+    @given(**MOMENTS)
+    @settings(SLOW, max_examples=12)
+    def test_as_of_sees_what_was_active_then(self, fresh_postgres: Fresh, **asked: Any) -> None:
+        as_of_sees_what_was_active_then(fresh_postgres, **asked)
+
+    @given(**PASTS)
+    @settings(SLOW, max_examples=10)
+    def test_as_of_equals_a_library_that_never_saw_what_came_later(
+        self, fresh_postgres: Fresh, **asked: Any
+    ) -> None:
+        as_of_equals_a_library_that_never_saw_the_later_versions(fresh_postgres, **asked)
+
+    @given(**ROLLBACKS)
+    @settings(SLOW, max_examples=8)
+    def test_rollback_gives_back_everything_and_embeds_nothing(
+        self, fresh_postgres: Fresh, **asked: Any
+    ) -> None:
+        rollback_gives_back_everything_and_embeds_nothing(fresh_postgres, **asked)
+
+    @given(**SECRETS)
+    @settings(SLOW, max_examples=12)
+    def test_hidden_documents_change_no_byte_of_a_lower_grants_answer(
+        self, fresh_postgres: Fresh, **asked: Any
+    ) -> None:
+        hidden_documents_change_no_byte(fresh_postgres, **asked)
+
+
+@pytest.fixture(params=["reference", "sqlite", "postgres"])
 def store(request: pytest.FixtureRequest) -> Iterator[Stores]:
     if request.param == "reference":
         yield ReferenceStore()
         return
-    with fresh_sqlite() as reopen:
+    fresh: Fresh = fresh_sqlite
+    if request.param == "postgres":
+        fresh = request.getfixturevalue("fresh_postgres")
+    with fresh() as reopen:
         yield reopen()
 
 
 class TestEachStore:
     def test_serves_all_three_legs(self, store: Stores) -> None:
-        assert legs_of(store.view(Grant())) == ("keyword", "vector", "trigram")
+        with store.view(Grant()) as view:
+            assert legs_of(view) == ("keyword", "vector", "trigram")
 
     def test_refuses_what_does_not_exist_or_fit(self, store: Stores) -> None:
         with pytest.raises(UnknownDocument, match="no document 'nobody'"):

@@ -13,10 +13,11 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,3 +155,79 @@ def postgres(postgres_server: str) -> Iterator[str]:
     """The address of a library that is not made yet."""
     with fresh_schema(postgres_server) as address:
         yield address
+
+
+Reopen = Callable[[], Any]
+
+
+class Schemas:
+    """Libraries for tests that need hundreds of them: emptied and used again."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._free: list[tuple[Any, str]] = []
+        self._made: list[Any] = []
+
+    @contextmanager
+    def fresh(self) -> Iterator[Reopen]:
+        """An empty library, and a way to open it again, as another process would."""
+        from trivium.store.postgres.address import Address
+        from trivium.store.postgres.store import PostgresStore
+
+        shelter, url = self._free.pop() if self._free else self._make()
+        opened: list[Any] = []
+
+        def reopen() -> Any:
+            while opened:
+                opened.pop().close()
+            opened.append(PostgresStore(Address.parse(url), create=True))
+            return opened[-1]
+
+        try:
+            yield reopen
+        finally:
+            while opened:
+                opened.pop().close()
+            self._empty(url)
+            self._free.append((shelter, url))
+
+    def _make(self) -> tuple[Any, str]:
+        shelter = fresh_schema(self._server)
+        self._made.append(shelter)
+        return shelter, shelter.__enter__()
+
+    def _empty(self, url: str) -> None:
+        import psycopg
+
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(f"SET search_path TO {url.rpartition('=')[2]}, public")
+            connection.execute(_EMPTY)
+
+    def remove(self) -> None:
+        for shelter in self._made:
+            shelter.__exit__(None, None, None)
+
+
+# Quicker than TRUNCATE for a few rows; the ledger only grows, and these tests do not use it.
+_EMPTY = """
+DO $$
+DECLARE name text;
+BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()
+              AND tablename NOT IN ('migrations', 'ledger', 'words', 'dead') LOOP
+    EXECUTE format('DELETE FROM %I', name);
+  END LOOP;
+  DELETE FROM dead;
+  FOR name IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema() LOOP
+    EXECUTE format('ALTER SEQUENCE %I RESTART', name);
+  END LOOP;
+END $$
+"""
+
+
+@pytest.fixture(scope="session")
+def fresh_postgres(postgres_server: str) -> Iterator[Callable[[], Any]]:
+    """Like `fresh_sqlite`: an empty library for a while, and in it a way to open it again."""
+    schemas = Schemas(postgres_server)
+    yield schemas.fresh
+    schemas.remove()
