@@ -244,6 +244,9 @@ class History(Protocol):
     def blobs(self, hashes: Iterable[str]) -> dict[str, str]:
         """Where in blob storage these sources lie, as far as they do."""
 
+    def scope_of(self, document: str, version: int) -> str | None:
+        """The scope of the document when this version was last active."""
+
     def add_blob(self, hash: str, uri: str) -> None: ...
 
     def prune(self, keep: int | None, before: datetime | None, *, dry_run: bool) -> Pruned:
@@ -256,8 +259,11 @@ class History(Protocol):
 class Store(Protocol):
     """Where documents, versions, chunks and vectors are kept. Every write is one transaction."""
 
-    def put(self, drafts: Sequence[Draft], now: datetime) -> list[Document]:
-        """Store new versions; a document with this id is replaced, its old version kept."""
+    def put(
+        self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
+    ) -> list[Document]:
+        """Store new versions, which are given back; the old ones are kept. With `unless_same` a
+        draft of the active version's own source and pipeline makes none."""
 
     def amend(self, drafts: Sequence[Draft], now: datetime) -> None:
         """Change the fields of stored documents (title, tags, scope …) without a new version."""

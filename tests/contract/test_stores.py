@@ -526,3 +526,16 @@ class TestEachStore:
 
 def _document(id: str, **fields: Any) -> Any:
     return Document(id=id, uri=f"march:{id}.md", title=id, **fields)
+
+
+def test_the_same_source_and_pipeline_make_no_other_version() -> None:
+    document = Document("a", "t:a", "A", source_hash="one")
+    draft = worlds.with_hashes(Draft(document, (Passage("an axe"),), ("",), pipeline="p/1"))
+    later = replace(draft, pipeline="p/2")
+    with fresh_sqlite() as reopen:
+        for store in (ReferenceStore(), reopen()):
+            assert [d.version for d in store.put([draft], NOW, unless_same=True)] == [1]
+            assert store.put([draft], NOW, unless_same=True) == []
+            assert [d.version for d in store.put([later], NOW, unless_same=True)] == [2]
+            assert [d.version for d in store.put([later], NOW)] == [3]
+            assert len(store.versions("a")) == 3

@@ -3,72 +3,29 @@
 from __future__ import annotations
 
 import json
-import re
+import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
 
-import httpx
 import pytest
+from http_served import Served, problem, serving, without_times
 
 import trivium
-from trivium.library import Library
-from trivium.serve.running import running
-from trivium.serve.service import DEFAULTS, Options, Service
 
 Run = Callable[..., CompletedProcess[str]]
 
 
-@dataclass(frozen=True)
-class Served:
-    """A server and somebody who asks it."""
-
-    url: str
-    service: Service
-    library: Library
-    client: httpx.Client
-
-    def key(self, name: str, *scopes: str, role: str = "reader") -> dict[str, str]:
-        """The headers of a new key's holder."""
-        _, secret = self.library.create_key(name, scopes=scopes, role=role)  # type: ignore[arg-type]
-        return {"Authorization": f"Bearer {secret}"}
-
-    def owner(self) -> dict[str, str]:
-        token = self.service.gate.owner_token()
-        key = self.client.post("/session", json={"token": token}).json()["key"]
-        return {"Authorization": f"Bearer {key}"}
-
-
-@pytest.fixture
-def served(world: Path) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def served(pattern: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for tests that leave the documents as they are."""
+    world = tmp_path_factory.mktemp("served") / "world.trivium"
+    shutil.copytree(pattern, world)
     yield from serving(world)
 
 
-def serving(world: Path, options: Options = DEFAULTS) -> Iterator[Served]:
-    with (
-        trivium.open(world) as library,
-        running(library, options) as (url, service),
-        httpx.Client(base_url=url, timeout=60) as client,
-    ):
-        yield Served(url, service, library, client)
-
-
-def without_times(text: str) -> str:
-    return re.sub(r'("(?:took_ms|ms)": )[0-9.e-]+', r"\g<1>0", text)
-
-
-def problem(answer: httpx.Response) -> dict[str, object]:
-    assert answer.headers["content-type"] == "application/problem+json"
-    said: dict[str, object] = answer.json()
-    assert {"type", "title", "status", "code", "detail", "next"} <= set(said)
-    assert said["status"] == answer.status_code
-    return said
-
-
-def test_an_answer_has_the_bytes_that_the_command_prints(
-    served: Served, world: Path, run: Run
-) -> None:
+def test_an_answer_has_the_bytes_that_the_command_prints(served: Served, run: Run) -> None:
+    world = served.library.folder
     printed = run("search", "-L", world, "--json", "--scope", "all", "-n", "3", "axe").stdout
     owner = served.owner()
     asked = {"query": "axe", "limit": 3, "filter": {"scope": "all"}}
@@ -100,7 +57,8 @@ def test_what_is_hidden_cannot_be_told_from_what_is_not_there(served: Served) ->
         assert str(there["detail"]).replace(plain, "nothing") == not_there["detail"]
 
 
-def test_a_key_ends_when_it_is_revoked(served: Served, world: Path, run: Run) -> None:
+def test_a_key_ends_when_it_is_revoked(served: Served, run: Run) -> None:
+    world = served.library.folder
     made = json.loads(
         run("key", "create", "-L", world, "--name", "guest", "--grant", "dm-only", "--json").stdout
     )

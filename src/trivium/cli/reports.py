@@ -21,24 +21,6 @@ def show_done(sentence: str, data: Mapping[str, object] | None) -> None:
     typer.echo(sentence if data is None else to_text(data))
 
 
-def add_json(report: AddReport) -> dict[str, object]:
-    """What an `add` did, as every surface shows it."""
-    return {
-        "added": list(report.added),
-        "updated": list(report.updated),
-        "unchanged": list(report.unchanged),
-        "renamed": list(report.renamed),
-        "missing": list(report.missing),
-        "removed": list(report.removed),
-        "skipped": list(report.skipped),
-        "errors": [{"name": name, "message": text} for name, text in report.errors],
-        "notes": [{"name": name, "message": text} for name, text in report.notes],
-        "waiting": report.waiting,
-        "model_problem": report.model_problem,
-        "blob_problem": report.blob_problem,
-    }
-
-
 def counted(report: AddReport) -> str:
     """How many of each; "" if nothing happened."""
     counts = {
@@ -55,7 +37,7 @@ def counted(report: AddReport) -> str:
 
 def show_add(report: AddReport, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(to_text(add_json(report)))
+        typer.echo(to_text(report.as_json()))
         return
     for name, message in report.notes[:MOST_ERRORS]:
         typer.echo(f"  {name}: {message}", err=True)

@@ -51,10 +51,10 @@ def watch(
 
 def _show(report: AddReport, as_json: bool) -> None:
     """One line for what happened, nothing for nothing; problems on their own lines."""
-    from trivium.cli.reports import add_json, counted
+    from trivium.cli.reports import counted
 
     if as_json:
-        typer.echo(form.dumps(add_json(report), ensure_ascii=False))
+        typer.echo(form.dumps(report.as_json(), ensure_ascii=False))
         return
     for name, message in (*report.notes, *report.errors):
         typer.echo(f"! {message if name in message else f'{name}: {message}'}", err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -28,6 +28,7 @@ from trivium.ingest.draft import (
     same_fields,
     with_earlier_words,
     with_fields,
+    with_its_date,
 )
 from trivium.ingest.entries import read_entries
 from trivium.ingest.extract import Reader, refuse_large
@@ -38,6 +39,7 @@ from trivium.ingest.identity import (
     Waiting,
     identified,
     is_missing,
+    permitted,
     under,
     uri_of,
     uris_below,
@@ -45,6 +47,7 @@ from trivium.ingest.identity import (
 )
 from trivium.ingest.likeness import REFUSED, Likeness, sketch_of
 from trivium.ingest.markdown import scan
+from trivium.ingest.report import AddReport as AddReport
 from trivium.protocols import Catalogue, Progress, Store
 from trivium.text import content_hash
 from trivium.types import OWNER, Document, Draft, Grant
@@ -64,34 +67,6 @@ class IngestStore(Store, Protocol):
     def text(self, document: str, version: int) -> str: ...
     @property
     def catalogue(self) -> Catalogue: ...
-
-
-@dataclass(frozen=True, slots=True)
-class AddReport:
-    """What an `add` did; `waiting` counts texts without a vector.
-
-    `errors` and `notes` are (name, message): what was not taken in, and what was but for a part.
-    `renamed` are those of `updated` whose file moved, `missing` documents whose file is gone, and
-    `removed` those that therefore are no longer there.
-    """
-
-    added: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    errors: tuple[tuple[str, str], ...] = ()
-    skipped: tuple[str, ...] = ()
-    waiting: int = 0
-    model_problem: str = ""
-    notes: tuple[tuple[str, str], ...] = ()
-    renamed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    blob_problem: str = ""
-
-    @property
-    def is_news(self) -> bool:
-        """Whether anything changed, or did not when it should have."""
-        return any((self.added, self.updated, self.removed, self.errors, self.notes))
 
 
 @dataclass
@@ -209,10 +184,13 @@ class Adding:
         return bool(files)
 
     def _file(self, path: Path, roots: Mapping[str, Path], *, asked_for: bool) -> None:
+        self._taken(path, partial(self._read, path, roots, asked_for), asked_for)
+
+    def _taken(self, path: Path, read: Callable[[], list[Waiting]], asked_for: bool) -> None:
         self._seen += 1
         self.progress("read", self._seen, self._total)
         try:
-            drafts = self._read(path, roots, asked_for)
+            drafts = read()
         except (NotASource, MissingExtra) as error:
             if asked_for:
                 self._errors.append((str(path), str(error)))
@@ -233,6 +211,9 @@ class Adding:
         place = path.parent.resolve() / path.name
         uri = uri_of(place, roots)
         fill = partial(self._words.fill, folder=place.parent, root=roots[uri.partition(":")[0]])
+        return self._drafts(path, uri, fill, mirrored=not asked_for)
+
+    def _drafts(self, path: Path, uri: str, fill: Fill, *, mirrored: bool) -> list[Waiting]:
         if is_facts(path):
             self._facts(path, uri, fill)
             return []
@@ -256,7 +237,7 @@ class Adding:
         )
         draft, problem = about(draft, self.store.graph)
         self._notes += [(str(path), problem)] if problem else []
-        return [Waiting(draft, str(path), mirrored=not asked_for)]
+        return [Waiting(draft, str(path), mirrored=mirrored)]
 
     def _facts(self, path: Path, uri: str, fill: Fill) -> None:
         """A file of facts may be larger than memory: it goes into the store by itself."""
@@ -293,6 +274,8 @@ class Adding:
         waiting = identified(self._batch, self.store, sources)
         self._batch = []
         known = self._stored([one.draft.document.id for one in waiting])
+        waiting, refused = permitted(waiting, known, self.grant)
+        self._errors += refused
         batch = {
             one.draft.document.id: one.draft for one in self._compared(waiting, known, sources)
         }
@@ -311,19 +294,23 @@ class Adding:
                 self._renamed.append(id)
             if self.reprocess or made_from[id] != (draft.document.source_hash, draft.pipeline):
                 updated.append(draft)
-            elif not same_fields(stored, _kept(draft.document, stored)):
-                amended.append(replace(draft, document=_kept(draft.document, stored)))
+            elif not same_fields(stored, with_its_date(draft.document, stored)):
+                amended.append(replace(draft, document=with_its_date(draft.document, stored)))
             else:
                 unchanged.append(id)
         for draft in updated:
             self._likeness.keep(draft.document, sketch_of(draft.document, draft.text))
-        if added or updated:
-            self.store.put([*added, *updated], self.now)
+        again = self.reprocess
+        stored_now = self.store.put([*added, *updated], self.now, unless_same=not again)
         self._likeness.save()
         if amended:
             self.store.amend(amended, self.now)
-        self._added += [draft.document.id for draft in added]
-        self._updated += [draft.document.id for draft in (*updated, *amended)]
+        new = {document.id for document in stored_now}
+        for drafts, report in ((added, self._added), (updated, self._updated)):
+            ids = [draft.document.id for draft in drafts]
+            report += [id for id in ids if id in new]
+            unchanged += [id for id in ids if id not in new]  # somebody else was quicker
+        self._updated += [draft.document.id for draft in amended]
         self._unchanged += unchanged
 
     def _compared(
@@ -390,10 +377,3 @@ class Adding:
                     "from there. Mount it, or add --force if it is meant to be empty.",
                 )
             )
-
-
-def _kept(drafted: Document, stored: Document) -> Document:
-    """Entries and texts without a date of their own keep the one of their first arrival."""
-    if drafted.uri.startswith(("entry:", "text:", "memory:")):
-        return replace(drafted, created=stored.created, updated=stored.updated)
-    return drafted

@@ -213,6 +213,24 @@ def with_earlier_words(draft: Draft, stored: Document, settings: IndexSettings) 
     return with_hashes(replace(draft, document=kept), settings)
 
 
+def filled(stored: Document, fields: Fields) -> Fields:
+    """What the folder of a file that is gone once said of it: it must not be lost with the file."""
+    return replace(
+        fields,
+        scope=fields.scope or stored.scope,
+        category=fields.category or stored.category,
+        kind=fields.kind or stored.kind,
+        tags=fields.tags or stored.tags,
+    )
+
+
+def with_its_date(drafted: Document, stored: Document) -> Document:
+    """What has no file here, and no date of its own, keeps the one of its first arrival."""
+    if drafted.uri.startswith(("entry:", "text:", "memory:", "upload:")):
+        return replace(drafted, created=stored.created, updated=stored.updated)
+    return drafted
+
+
 def same_fields(stored: Document, drafted: Document) -> bool:
     """Whether a stored document already says what the draft says."""
     kept = replace(drafted, number=stored.number, version=stored.version)

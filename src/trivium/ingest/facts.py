@@ -23,6 +23,7 @@ from trivium.ingest.draft import (
     same_fields,
     with_earlier_words,
     with_fields,
+    with_its_date,
 )
 from trivium.ingest.fields import Fields
 from trivium.protocols import Progress, Store, silent
@@ -102,6 +103,7 @@ class FactFiles:
         if self.reprocess or before != (document.source_hash, self.reading.pipeline):
             self.store.graph.put(document, source, self.reading, self.now)
             return document.id, "updated"
+        document = with_its_date(document, stored)
         if same_fields(stored, document):
             return document.id, "unchanged"
         draft = of_stored(document, self.store.chunks(document.id), self.settings)

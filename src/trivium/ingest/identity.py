@@ -47,6 +47,28 @@ def identified(
     return [under(known.get(one.draft.document.uri), one) for one in waiting]
 
 
+def permitted(
+    waiting: Sequence[Waiting], known: Mapping[str, Document], grant: Grant
+) -> tuple[list[Waiting], list[tuple[str, str]]]:
+    """What somebody with this grant may store, and why not the others.
+
+    Nobody makes what they could not see, or writes over what they cannot see.
+    """
+    allowed, refused = [], []
+    for one in waiting:
+        document = one.draft.document
+        stored = known.get(document.id)
+        if not grant.allows(document.scope):
+            why = f"the scope '{document.scope}' is not yours to write; choose one that is"
+            refused.append((one.name, why))
+        elif stored and not grant.allows(stored.scope):
+            why = f"'{document.id}' cannot be stored under this name; choose another"
+            refused.append((one.name, why))
+        else:
+            allowed.append(one)
+    return allowed, refused
+
+
 def is_file(document: Document, sources: Mapping[str, str]) -> bool:
     """Whether the document came from a file in one of the sources."""
     return document.uri.partition(":")[0] in sources

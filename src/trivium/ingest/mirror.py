@@ -10,7 +10,7 @@ from pathlib import Path
 from trivium.errors import SourceError, TriviumError
 from trivium.ingest.adapters import adapter
 from trivium.ingest.add import Adding
-from trivium.ingest.draft import of_extraction
+from trivium.ingest.draft import Fill, as_they_are, of_extraction
 from trivium.ingest.files import is_skipped
 from trivium.ingest.folders import FOLDER_FILE
 from trivium.ingest.identity import Waiting, is_missing, uri_of
@@ -41,6 +41,21 @@ class Mirroring(Adding):
                 self._folder(path)
             elif path.is_file():
                 self._file(path, self._roots(), asked_for=False)
+
+    def upload(self, path: Path, uri: str, fill: Fill = as_they_are) -> None:
+        """Take in a file that lies here only for now; the report calls it by its name."""
+        before = len(self._errors), len(self._notes)
+        stored = self.store.find([uri], OWNER).get(uri)
+        if stored and stored.uri == uri and not self.grant.allows(stored.scope):
+            why = f"'{path.name}' cannot be stored under this name; choose another"
+            self._errors.append((path.name, why))
+            return
+        self._taken(path, partial(self._drafts, path, uri, fill, mirrored=False), True)
+        here = f"{path.parent}/"
+        for report, start in zip((self._errors, self._notes), before, strict=True):
+            report[start:] = [
+                (name.replace(here, ""), said.replace(here, "")) for name, said in report[start:]
+            ]
 
     def adapted(self, name: str, path: Path) -> None:
         """Bring the library in step with a source that an adapter reads."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from trivium.config import Profile, read_library_toml
@@ -46,6 +47,7 @@ class Opened:
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}
         self._pool: Executor | None = None
+        self._making = Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +66,9 @@ class Opened:
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor
 
-            self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
+            with self._making:
+                if self._pool is None:
+                    self._pool = ThreadPoolExecutor(4, thread_name_prefix="trivium")
         return self._pool
 
     @property
@@ -87,6 +91,13 @@ class Opened:
             if name not in found:
                 self._unknown(name)
         return found
+
+    def _may_see(self, id: str, version: int, grant: Grant) -> bool:
+        """Whether a version of a visible document is visible too: it may have been a secret."""
+        if grant.scopes is None:
+            return True
+        scope = self._store.history.scope_of(id, version)
+        return scope is not None and grant.allows(scope)
 
     def _unknown(self, name: str) -> NoReturn:
         raise UnknownDocument(f"there is no document '{name}'; 'trivium list' shows them")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelError, UnknownModel
+from trivium.errors import ModelError, UnknownDocument, UnknownModel
 from trivium.library.base import NO_MODEL
 from trivium.library.embedding import Embedding
 from trivium.protocols import CountsTokens, Progress, silent
@@ -79,6 +80,62 @@ class Filling(Embedding):
         adding.force, adding.grant = force, grant
         adding.text(text, title, id or title)
         return self._finish(adding, embed, silent)
+
+    def upload(
+        self,
+        *files: Path,
+        place: str = "",
+        scope: str | None = None,
+        category: str | None = None,
+        tags: Sequence[str] = (),
+        kind: str | None = None,
+        reprocess: bool = False,
+        force: bool = False,
+        embed: bool = True,
+        progress: Progress = silent,
+        grant: Grant = OWNER,
+    ) -> AddReport:
+        """Take in files that lie here only for now, under `upload:PLACE/NAME`.
+
+        The same name again makes a new version, the same content again makes nothing. Whoever may
+        not see a scope cannot write to it, nor over what is in it.
+        """
+        adding = self._adding(scope, category, tags, kind, reprocess, progress)
+        adding.force, adding.grant = force, grant
+        for file in files:
+            adding.upload(file, f"upload:{place}/{file.name}" if place else f"upload:{file.name}")
+        return self._finish(adding, embed, progress)
+
+    def reingest(
+        self,
+        name: str,
+        *,
+        embed: bool = True,
+        progress: Progress = silent,
+        grant: Grant = OWNER,
+    ) -> AddReport:
+        """Read a document's source again and make a new version of it: the file where it lies, or
+        the copy that is kept where it is gone or came as an upload.
+        """
+        document = self._found([name], grant)[name]
+        source, _, path = document.uri.partition(":")
+        root = self._store.sources().get(source)
+        adding = self._adding(reprocess=True, progress=progress)
+        adding.grant = grant
+        if root and Path(root, path).is_file():
+            adding.path(Path(root, path))
+            report = self._finish(adding, embed, progress)
+            return report.renamed_places(f"{root}/", f"{source}:")
+        from trivium.ingest.draft import filled
+
+        data = self._archive().get(document.source_hash)
+        if data is None:
+            raise UnknownDocument(f"the source of '{name}' is not kept; add it again")
+        with TemporaryDirectory(prefix="trivium-") as folder:
+            file = Path(folder, PurePosixPath(path).name)
+            file.write_bytes(data)
+            adding.upload(file, document.uri, partial(filled, document))
+            return self._finish(adding, embed, progress)
 
     def add_entries(
         self,

@@ -34,6 +34,8 @@ class Keeping(Opened):
                 readings.append(Reading(document, tuple(self._store.chunks(document.id)), text))
             else:
                 [chunk] = self._store.chunk(name) or [self._unknown(name)]
+                if not self._may_see(document.id, chunk.version, grant):
+                    self._unknown(name)
                 readings.append(Reading(document, (chunk,), chunk.text))
         return readings
 
@@ -91,9 +93,9 @@ class Keeping(Opened):
         with self._store.view(grant) as view:
             return view.values(name)
 
-    def remove(self, *names: str) -> int:
+    def remove(self, *names: str, grant: Grant = OWNER) -> int:
         """Remove documents with all their versions and kept sources; all of them or none."""
-        found = self._found(names, OWNER)
+        found = self._found(names, grant)
         for name, document in found.items():
             if not document.is_called(name):
                 raise InvalidValue(f"'{name}' is a chunk; remove its document '{document.id}'")

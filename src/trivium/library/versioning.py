@@ -28,7 +28,10 @@ class Versioning(Opened):
 
     def versions(self, name: str, *, grant: Grant = OWNER) -> list[Version]:
         """Every reading of a document, oldest first, and whether its source file is kept."""
-        versions = self._store.versions(self._found([name], grant)[name].id)
+        id = self._found([name], grant)[name].id
+        versions = self._store.versions(id)
+        if grant.scopes is not None:  # where files lie elsewhere is the owner's business, too
+            return [one for one in versions if self._may_see(id, one.version, grant)]
         blobs = self._store.history.blobs([one.source_hash for one in versions])
         return [
             replace(
@@ -39,35 +42,43 @@ class Versioning(Opened):
             for one in versions
         ]
 
-    def source(self, name: str, version: int | None = None) -> bytes:
+    def source(self, name: str, version: int | None = None, *, grant: Grant = OWNER) -> bytes:
         """The file that a version was read from, as it was."""
-        [document] = self._found([name], OWNER).values()
-        wanted = self._existing(document.id, version or document.version)
+        [document] = self._found([name], grant).values()
+        wanted = self._existing(document.id, version or document.version, grant)
         data = self._archive().get(wanted.source_hash)
         if data is None:
             raise UnknownDocument(f"the source of {name} at version {wanted.version} is not kept")
         return data
 
-    def rollback(self, name: str, version: int | None = None) -> Version:
+    def rollback(self, name: str, version: int | None = None, *, grant: Grant = OWNER) -> Version:
         """Make an earlier version the active one, by default the one before it.
 
         Ids, text, fields, chunks and vectors are those of then, and no model is called. The uri
         stays today's, and so does a scope that is not public.
         """
-        id = self._found([name], OWNER)[name].id
+        id = self._found([name], grant)[name].id
         if version is None:
-            version = self._before(id)
+            version = self._before(id, grant)
+        self._existing(id, version, grant)
         self._store.activate(id, version, self._now())
         [active] = [one for one in self._store.versions(id) if one.active]
         return active
 
     def diff(
-        self, name: str, old: int, new: int, *, query: str | None = None, limit: int = 10
+        self,
+        name: str,
+        old: int,
+        new: int,
+        *,
+        query: str | None = None,
+        limit: int = 10,
+        grant: Grant = OWNER,
     ) -> Difference:
         """What changed between two versions; with a query, what it finds with either active."""
-        id = self._found([name], OWNER)[name].id
+        id = self._found([name], grant)[name].id
         for version in (old, new):
-            self._existing(id, version)
+            self._existing(id, version, grant)
         comparison = compare(
             id,
             old,
@@ -78,7 +89,7 @@ class Versioning(Opened):
         if query is None:
             return Difference(comparison)
         request = SearchRequest(query, limit)
-        before, after = (self._found_with(request, id, version) for version in (old, new))
+        before, after = (self._found_with(request, id, at, grant) for at in (old, new))
         return Difference(comparison, (before, after))
 
     def moment(self, text: str, *, grant: Grant = OWNER) -> datetime:
@@ -88,6 +99,7 @@ class Versioning(Opened):
             return parse_time(text)
         id = self._found([name], grant)[name].id
         known = len(version) < 10
+        known = known and self._may_see(id, int(version), grant)
         moment = self._store.history.became_active(id, int(version)) if known else None
         if moment is None:
             raise UnknownDocument(f"{name} has no version {version}; 'trivium versions' lists them")
@@ -113,22 +125,26 @@ class Versioning(Opened):
             file.unlink(missing_ok=True)
         return replace(pruned, files=len(unused), bytes=pruned.bytes + size)
 
-    def _found_with(self, request: SearchRequest, id: str, version: int) -> Result:
+    def _found_with(self, request: SearchRequest, id: str, version: int, grant: Grant) -> Result:
         """The answer of the library if this version of the document were the active one."""
-        profile = load_profile(self.profile_name)
-        with self._store.view(OWNER, instead=(id, version)) as view:
-            return Search(view, profile, self._at_hand(), self._threads, self._now())(request)
+        profile, model = load_profile(self.profile_name), self._at_hand()
+        with self._store.view(grant, instead=(id, version)) as view:
+            return Search(view, profile, model, self._threads, self._now(), grant)(request)
 
-    def _existing(self, id: str, version: int) -> Version:
+    def _existing(self, id: str, version: int, grant: Grant = OWNER) -> Version:
         for one in self._store.versions(id):
-            if one.version == version:
+            if one.version == version and self._may_see(id, version, grant):
                 return one
         raise UnknownDocument(f"{id} has no version {version}; 'trivium versions {id}' lists them")
 
-    def _before(self, id: str) -> int:
+    def _before(self, id: str, grant: Grant) -> int:
         versions = self._store.versions(id)
         [active] = [one.version for one in versions if one.active]
-        earlier = [one.version for one in versions if one.version < active]
+        earlier = [
+            one.version
+            for one in versions
+            if one.version < active and self._may_see(id, one.version, grant)
+        ]
         if not earlier:
             raise UnknownDocument(
                 f"{id} is at version {active}, and none before it is kept; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from hashlib import sha256
 from typing import Any
@@ -20,6 +21,11 @@ _TIMES = re.compile(rb'^( *"(?:took_ms|ms)": )[0-9.e-]+(?=,?$)', re.MULTILINE)
 def text_of(data: Any) -> bytes:
     """What `--json` prints."""
     return to_text(data).encode("utf-8", "replace") + b"\n"
+
+
+def line_of(data: Any) -> str:
+    """The same on one line, for a stream."""
+    return json.dumps(data, ensure_ascii=False, default=str)
 
 
 def answer(data: Any, status: int = 200, **headers: str) -> Response:

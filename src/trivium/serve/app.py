@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,15 +15,36 @@ from starlette.staticfiles import StaticFiles
 
 from trivium.errors import TriviumError
 from trivium.serve.edge import Edge
+from trivium.serve.logs import log
 from trivium.serve.problems import Problem, answer_problem
-from trivium.serve.routes import documents, searching, state
+from trivium.serve.routes import documents, filling, searching, state, tasks
 from trivium.serve.service import Service
+from trivium.types import PUBLIC
 from trivium.version import __version__
 
 PORTAL = Path(__file__).parent / "portal"
-ROUTERS = (searching.router, documents.router, state.router)
+ROUTERS = (
+    searching.router,
+    filling.router,
+    documents.router,
+    tasks.router,
+    state.router,
+)
 WORTH_PACKING = 1_000
 """Bytes below which compressing costs more than it saves."""
+
+
+STOP_SECONDS = 30.0
+"""How long requests and tasks that were accepted may take when the server is told to stop."""
+
+
+def _warm(service: Service) -> None:
+    """Ask once, so that the first to ask does not wait for the index and the model to load."""
+    try:
+        service.library.search("warm", limit=1, grant=PUBLIC)
+    except TriviumError as error:
+        log("not warm", reason=str(error))
+    service.ready.set()
 
 
 def application(service: Service) -> FastAPI:
@@ -30,8 +52,10 @@ def application(service: Service) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.ready.set()
+        warming = asyncio.get_running_loop().run_in_executor(None, _warm, service)
         yield
+        await warming
+        await asyncio.to_thread(service.tasks.close, STOP_SECONDS)
 
     app = FastAPI(
         title="Trivium",

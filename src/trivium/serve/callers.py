@@ -175,11 +175,23 @@ def _with_role(caller: Caller, role: Role) -> Caller:
     return caller
 
 
-def _writer(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
+def needs_every_scope(caller: Caller, why: str) -> None:
+    """For what changes documents that the caller may not know of."""
+    if not caller.is_owner:
+        raise Problem(
+            403,
+            "needs_every_scope",
+            f"this needs a key that sees everything: {why}",
+            "use a key made with 'trivium key create --every-scope', "
+            "or the link of 'trivium serve --owner'",
+        )
+
+
+async def _writer(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
     return _with_role(caller, "writer")
 
 
-def _admin(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
+async def _admin(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
     return _with_role(caller, "admin")
 
 

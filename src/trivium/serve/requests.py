@@ -222,6 +222,30 @@ class SuggestQuery(Strict):
     limit: Annotated[int, Field(ge=1, le=50)] = 8
 
 
+class UploadQuery(Strict):
+    """What is said about files that are sent; `name` is that of a file sent as bare bytes."""
+
+    name: Name = ""
+    scope: Name | None = None
+    category: Name | None = None
+    tags: Names = []
+    kind: Name | None = None
+    force: bool = False
+    embed: bool = True
+
+
+class ReingestBody(Body):
+    """How a source is read again."""
+
+    embed: bool = True
+
+
+class EmbedBody(Body):
+    """Which model's vectors to make; the active one's unless said."""
+
+    model: Name | None = None
+
+
 class TokenBody(Body):
     """The one-time token of `trivium serve --owner`."""
 

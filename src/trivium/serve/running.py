@@ -17,15 +17,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from trivium.errors import InvalidValue
 from trivium.library import Library
-from trivium.serve.app import application
+from trivium.serve.app import STOP_SECONDS, application
 from trivium.serve.callers import Gate, is_loopback
 from trivium.serve.rates import Rates
 from trivium.serve.service import DEFAULTS, Options, Service
 
 KEEP_ALIVE_SECONDS = 15
-STOP_SECONDS = 30
-"""How long requests that run may take to finish when the server is told to stop."""
-
 LONGEST_HEAD = 32 * 1024
 
 AFAR = 50.0
@@ -87,7 +84,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 timeout_keep_alive=KEEP_ALIVE_SECONDS,
-                timeout_graceful_shutdown=STOP_SECONDS,
+                timeout_graceful_shutdown=int(STOP_SECONDS),
                 h11_max_incomplete_event_size=LONGEST_HEAD,
                 **settings,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -23,6 +24,16 @@ class RecordHistory:
         with self._database.reading() as reader:
             row = reader.execute("became_active", (document, version)).fetchone()
         return parse_time(row["at"]) if row else None
+
+    def scope_of(self, document: str, version: int) -> str | None:
+        with self._database.reading() as reader:
+            row = reader.execute("scope_of_version", (document, version)).fetchone()
+        if row is None:
+            return None
+        if row["fields"] is None:  # as it is now
+            return str(row["scope"])
+        scope: str | None = json.loads(row["fields"]).get("scope")
+        return scope
 
     def source_hashes(self, but: Sequence[tuple[str, int]] = ()) -> set[str]:
         gone = set(but)

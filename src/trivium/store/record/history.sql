@@ -5,6 +5,10 @@ INSERT INTO activations (document, version, at) VALUES (?, ?, ?);
 SELECT a.at FROM activations a JOIN documents d ON d.number = a.document
 WHERE d.id = ? AND a.version = ? ORDER BY a.rowid LIMIT 1;
 
+-- name: scope_of_version
+SELECT a.fields, d.scope FROM activations a JOIN documents d ON d.number = a.document
+WHERE d.id = ? AND a.version = ? ORDER BY a.rowid DESC LIMIT 1;
+
 -- name: fields_of_version
 SELECT fields FROM activations WHERE document = ? AND version = ? ORDER BY rowid DESC LIMIT 1;
 

@@ -27,6 +27,7 @@ from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
 from trivium.store.record.writing import (
     activate_version,
     amend_draft,
+    changed,
     new_generation,
     number_and_version,
     put_draft,
@@ -107,12 +108,13 @@ class RecordStore(ABC):
 
     # --- writing ---------------------------------------------------------------------------------
 
-    def put(self, drafts: Sequence[Draft], now: datetime) -> list[Document]:
-        stored = []
+    def put(
+        self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
+    ) -> list[Document]:
         with self._database.writing() as transaction:
-            generation = new_generation(transaction, now)
-            for draft in drafts:
-                stored.append(put_draft(transaction, draft, generation, now))
+            new = changed(transaction, drafts) if unless_same else drafts
+            generation = new_generation(transaction, now) if new else 0
+            stored = [put_draft(transaction, draft, generation, now) for draft in new]
         self._wrote = True
         return stored
 

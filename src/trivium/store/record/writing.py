@@ -27,6 +27,13 @@ def new_generation(transaction: Transaction, now: datetime | None) -> int:
     return int(generation)
 
 
+def changed(transaction: Transaction, drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts that would say something else than the active versions do."""
+    rows = select(transaction, "active_pipelines", [draft.document.id for draft in drafts])
+    known = {row["id"]: (row["source_hash"], row["pipeline"]) for row in rows}
+    return [d for d in drafts if known.get(d.document.id) != (d.document.source_hash, d.pipeline)]
+
+
 def put_draft(transaction: Transaction, draft: Draft, generation: int, now: datetime) -> Document:
     document = draft.document
     row = transaction.execute("document_by_id", (document.id,)).fetchone()

@@ -69,6 +69,14 @@ class _Shelf:
         chunks = self.readings[self.document.version].chunks
         self.moments.append(_Moment(now, self.document, tuple(chunks)))
 
+    def is_of(self, draft: Draft) -> bool:
+        """Whether the active version was made of the same."""
+        active = self.readings[self.document.version]
+        return (active.source_hash, active.pipeline) == (
+            draft.document.source_hash,
+            draft.pipeline,
+        )
+
 
 class ReferenceFeedback:
     """Judgements in a list."""
@@ -102,10 +110,14 @@ class ReferenceStore:
         self._next_number = 1
         self._generation = 0
 
-    def put(self, drafts: Sequence[Draft], now: datetime) -> list[Document]:
+    def put(
+        self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
+    ) -> list[Document]:
         stored = []
         for draft in drafts:
             shelf = self._shelves.get(draft.document.id)
+            if unless_same and shelf and shelf.is_of(draft):
+                continue
             number = shelf.document.number if shelf else self._next_number
             version = max(shelf.readings, default=0) + 1 if shelf else 1
             document = replace(draft.document, number=number, version=version)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -102,8 +102,20 @@ class SqliteTransaction:
             self._connection.execute(f"PRAGMA cache_size = {int(before)}")
 
 
+class _OfThread:
+    """The connections that one thread opened; they are closed when the thread is gone."""
+
+    def __init__(self, closed: Callable[[sqlite3.Connection], None]) -> None:
+        self.connections: list[sqlite3.Connection] = []
+        self._closed = closed
+
+    def __del__(self) -> None:
+        for connection in self.connections:
+            self._closed(connection)
+
+
 class Connections:
-    """One writing connection behind a lock, and a reading one for each thread."""
+    """One writing connection behind a lock, and a reading one for each thread that lives."""
 
     def __init__(self, path: Path, *, writable: bool, refusal: str = "") -> None:
         self.path = path
@@ -113,7 +125,7 @@ class Connections:
         )
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()  # a thread may be found gone at any moment
         self._write_lock = threading.RLock()
         self._writer: sqlite3.Connection | None = None
 
@@ -122,7 +134,16 @@ class Connections:
         if connection is None or self._is_outdated():
             connection = self._local.connection = self._open()
             self._local.state = self._state()
+            if not hasattr(self._local, "opened"):
+                self._local.opened = _OfThread(self._close)
+            self._local.opened.connections.append(connection)  # a view may still hold the last one
         return connection
+
+    def _close(self, connection: sqlite3.Connection) -> None:
+        with self._guard:
+            if connection in self._all:
+                self._all.remove(connection)
+                connection.close()
 
     def _is_outdated(self) -> bool:
         """Whether a connection that takes the file for immutable looks at an old state of it."""
