@@ -52,6 +52,8 @@ class IndexSettings:
     container: str = "trivium-documents"
     """Where blob storage, if the user has set one up, keeps the source files."""
     labels: tuple[str, ...] = LABELS
+    vectors: Literal["matrix", "lance"] = "matrix"
+    """Where vectors are searched: in the library's own arrays, or in a LanceDB dataset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.config import IndexSettings, library_toml, load_profile
+from trivium.config import IndexSettings, library_toml, load_profile, parse
 from trivium.embed import embedder as model_named
 from trivium.errors import InvalidValue, LibraryCorrupt, LibraryExists, LibraryReadOnly
 from trivium.library import NO_MODEL, Library
@@ -26,6 +26,7 @@ def init(
     *,
     profile: str | None = None,
     model: str | None = None,
+    vectors: str | None = None,
     configuration: Configuration | None = None,
 ) -> Library:
     """Make an empty library at `path`, frozen to the profile's `[index]` settings.
@@ -40,6 +41,8 @@ def init(
     profile = profile or configured.profile
     settings = load_profile(profile).index
     model = model or configured.model or settings.model
+    if vectors:
+        settings = parse(IndexSettings, asdict(settings) | {"vectors": vectors}, "index.")
     return _made(Path(path), profile, replace(settings, model=model))
 
 

@@ -191,6 +191,21 @@ class ArchiveSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LanceSettings:
+    """Where libraries made with `--vectors lance` keep their dataset."""
+
+    url: str = ""
+    """A folder, or the address of an object store (s3://, gs://, az://); empty: in the library."""
+
+    def __post_init__(self) -> None:
+        scheme, separator, _ = self.url.partition("://")
+        if separator and scheme not in ("s3", "gs", "az"):
+            raise InvalidValue(
+                f"lance.url must be a folder or begin with s3://, gs:// or az://, not '{scheme}://'"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it, checked."""
 
@@ -203,6 +218,7 @@ class Settings:
     chat: ChatSettings = ChatSettings()
     tiers: Mapping[str, TierSettings] = field(default_factory=dict)
     archive: ArchiveSettings = ArchiveSettings()
+    lance: LanceSettings = LanceSettings()
 
 
 # --- layers --------------------------------------------------------------------------------------

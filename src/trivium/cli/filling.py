@@ -19,6 +19,10 @@ def init(
         str | None,
         typer.Option(help="minilm, static, hashing, none or one of your own.", show_default=False),
     ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(help="Where vectors are searched: matrix or lance.", show_default=False),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Make an empty library."""
@@ -31,7 +35,9 @@ def init(
     folder = path or library or default_library()
     configured = configuration()
     show_notices(configured)
-    with libraries.init(folder, profile=profile, model=model, configuration=configured) as made:
+    with libraries.init(
+        folder, profile=profile, model=model, vectors=vectors, configuration=configured
+    ) as made:
         profile, model = made.profile_name, made.settings.model
     show_done(
         f"made {folder} (profile {profile}, model {model})",

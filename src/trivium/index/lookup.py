@@ -31,7 +31,7 @@ def of_words(
         return [_score(seen, found, chunk) for chunk in chunks]
 
     count = sum(int(np.count_nonzero(mask)) for mask in allowed)
-    return _yardstick(score_of, [scores for _, scores in found], count)
+    return yardstick(score_of, [scores for _, scores in found], count)
 
 
 def _score(seen: Seen, found: Sequence[tuple[NDArray[np.int64], Floats]], chunk: str) -> float:
@@ -58,7 +58,7 @@ def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
         cosine[mask].astype(np.float64)
         for cosine, mask in zip(neighbours.rough, neighbours.allowed, strict=True)
     ]
-    return _yardstick(score_of, rough, neighbours.considered)
+    return yardstick(score_of, rough, neighbours.considered)
 
 
 def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:
@@ -93,7 +93,7 @@ def _rows(
     return found
 
 
-def _yardstick(
+def yardstick(
     score_of: Callable[[Sequence[str]], list[float]], scores: Sequence[Floats], count: int
 ) -> Yardstick:
     """With mean and deviation over `count` chunks; those that have no score here have 0.

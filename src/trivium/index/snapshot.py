@@ -144,7 +144,7 @@ class Seen:
 
         def best(count: int) -> list[Scored]:
             numbers, cosines = neighbours.nearest(count)
-            return self._named(numbers, cosines, unit)
+            return self.named(numbers, cosines, unit)
 
         total = neighbours.considered
         wanted = (
@@ -184,7 +184,7 @@ class Seen:
         scored = tuple((chunk, 0.0) for chunk in ordered[:depth])
         return Found(scored, len(ordered) <= depth, len(ordered))
 
-    def _named(
+    def named(
         self, numbers: NDArray[np.int64], scores: NDArray[np.float64], unit: Unit
     ) -> list[Scored]:
         """Living chunk numbers with their scores, by chunk and unit id."""

@@ -42,7 +42,9 @@ class Opened:
         self._configuration = configuration
         self.profile_name, self.settings = read_library_toml(folder)
         refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
-        self._store = SqliteStore(folder, refusal=refusal)
+        in_lance = self.settings.vectors == "lance"
+        place = self.configuration.settings.lance.url if in_lance else None
+        self._store = SqliteStore(folder, refusal=refusal, lance=place)
         self._store.graph.reader = self._reading
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}

@@ -84,6 +84,9 @@ SELECT count(*) FROM changes WHERE generation > ?;
 -- name: changed_chunks
 SELECT DISTINCT chunk FROM changes WHERE generation > ? AND what = ? ORDER BY chunk;
 
+-- name: changed_in_any_way
+SELECT DISTINCT chunk FROM changes WHERE generation > ? ORDER BY chunk;
+
 -- name: active_chunk_numbers
 SELECT c.number
 FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.version
@@ -98,7 +101,7 @@ JOIN documents d ON d.number = c.document AND d.version = c.version
 ORDER BY c.number;
 
 -- name: vectors_of_chunks
-SELECT c.number, v.vector
+SELECT c.number, v.vector, d.scope
 FROM json_each(:chunks) j
 JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
 JOIN documents d ON d.number = c.document AND d.version = c.version

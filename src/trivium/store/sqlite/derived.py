@@ -46,9 +46,12 @@ class Overtaken(Exception):
 class DerivedIndex:
     """The current snapshot of one library, shared by all threads of the process."""
 
-    def __init__(self, folder: Path, library: str, *, writable: bool) -> None:
+    def __init__(
+        self, folder: Path, library: str, *, writable: bool, with_vectors: bool = True
+    ) -> None:
         self._cache = CacheFolder(folder, library)
         self._writable = writable
+        self._with_vectors = with_vectors
         self._lock = threading.RLock()
         self._snapshot: Snapshot | None = None
         self._saved = 0
@@ -69,12 +72,12 @@ class DerivedIndex:
             start = self._snapshot
             if start and start.generation > generation and not going_back:
                 raise Overtaken
-            if start is None or not _floor(connection) <= start.generation <= generation:
+            if start is None or not changes_floor(connection) <= start.generation <= generation:
                 start = self._load(connection, generation)
-            if start.generation < _floor(connection):
+            if start.generation < changes_floor(connection):
                 start = EMPTY
             try:
-                snapshot = _catch_up(connection, start, generation)
+                snapshot = self._caught_up(connection, start, generation)
             except CacheDamaged as error:  # met while looking for what has changed
                 return self.rebuild(connection, str(error), start)
             if self._snapshot is None or self._snapshot.generation < generation:
@@ -86,12 +89,12 @@ class DerivedIndex:
         snapshot = self.current(connection)
         if not self._writable or snapshot.generation == self._saved:
             return
-        stamp = _stamp(connection, snapshot.generation)
+        stamp = commit_stamp(connection, snapshot.generation)
         with self._lock:
             try:
                 self._snapshot = self._saving(connection, snapshot, stamp)
             except OSError as error:  # the record has it all; only the next start is slower
-                self._warn(f"the search cache cannot be written ({error.strerror}); see to cache/")
+                self.warn(f"the search cache cannot be written ({error.strerror}); see to cache/")
                 return
             self._saved, self.rebuilt = snapshot.generation, False
 
@@ -109,13 +112,18 @@ class DerivedIndex:
             if now is not None and now is not damaged and now.generation == generation:
                 return now  # another leg met the same damage first
             self.rebuilt = True
-            self._warn(f"the search cache was damaged ({reason}) and has been rebuilt")
+            self.warn(f"the search cache was damaged ({reason}) and has been rebuilt")
             self._saved = 0
             if self._writable:
                 with suppress(OSError):
                     self._cache.clear()
-            self._snapshot = _catch_up(connection, EMPTY, generation)
+            self._snapshot = self._caught_up(connection, EMPTY, generation)
             return self._snapshot
+
+    def _caught_up(
+        self, connection: sqlite3.Connection, start: Snapshot, generation: int
+    ) -> Snapshot:
+        return _catch_up(connection, start, generation, with_vectors=self._with_vectors)
 
     @property
     def saved_generation(self) -> int:
@@ -131,7 +139,7 @@ class DerivedIndex:
             except CacheDamaged as error:
                 damage = str(error)
         else:
-            self._warn(f"the search cache was damaged ({damage}) and has been rebuilt")
+            self.warn(f"the search cache was damaged ({damage}) and has been rebuilt")
             self.rebuilt = True
             return EMPTY
         if loaded is None:
@@ -140,8 +148,8 @@ class DerivedIndex:
         snapshot, stamp = loaded
         if snapshot.generation > generation:
             return EMPTY  # this transaction began before the snapshot was written
-        if stamp != _stamp(connection, snapshot.generation):
-            self._warn("the search cache belonged to another copy of this library; it was rebuilt")
+        if stamp != commit_stamp(connection, snapshot.generation):
+            self.warn("the search cache belonged to another copy of this library; it was rebuilt")
             return EMPTY
         self._saved = snapshot.generation
         return snapshot
@@ -153,19 +161,20 @@ class DerivedIndex:
             self._warnings.clear()
         return taken
 
-    def _warn(self, message: str) -> None:
+    def warn(self, message: str) -> None:
+        """Something was repaired, or cannot be; the next answer says so."""
         self._warnings.append(message)
 
 
 def with_model(connection: sqlite3.Connection, snapshot: Snapshot, model: str) -> Snapshot:
     """The same words with the vectors of another model; read anew each time."""
-    numbers = _numbers(connection.execute(statements()["active_chunk_numbers"]))
+    numbers = numbers_of(connection.execute(statements()["active_chunk_numbers"]))
     blocks = [_read_block(connection, batch, model) for batch in _batches(numbers)]
     living = [LivingBlock(block, np.ones(len(block), bool)) for block in blocks if len(block)]
     return Snapshot(snapshot.generation, model, snapshot.segments, tuple(living))
 
 
-def _stamp(connection: sqlite3.Connection, generation: int) -> str:
+def commit_stamp(connection: sqlite3.Connection, generation: int) -> str:
     row = connection.execute(statements()["commit_stamp"], (generation,)).fetchone()
     return row["stamp"] if row else ""
 
@@ -175,23 +184,25 @@ def active_fingerprint(connection: sqlite3.Connection) -> str:
     return row["fingerprint"] if row else ""
 
 
-def _floor(connection: sqlite3.Connection) -> int:
+def changes_floor(connection: sqlite3.Connection) -> int:
     """Snapshots older than this cannot be caught up: their changes are no longer listed."""
     row = connection.execute(statements()["state"], ("changes_floor",)).fetchone()
     return int(row["value"]) if row else 0
 
 
-def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, generation: int) -> Snapshot:
+def _catch_up(
+    connection: sqlite3.Connection, snapshot: Snapshot, generation: int, *, with_vectors: bool
+) -> Snapshot:
     model = active_fingerprint(connection)
     if snapshot.generation:
         words = _changed(connection, snapshot.generation, "w")
         vectors = _changed(connection, snapshot.generation, "v")
     else:
-        words = vectors = _numbers(connection.execute(statements()["active_chunk_numbers"]))
-    old_blocks = snapshot.blocks
+        words = vectors = numbers_of(connection.execute(statements()["active_chunk_numbers"]))
+    old_blocks = snapshot.blocks if with_vectors else ()
     if snapshot.generation and snapshot.model != model:
         old_blocks = ()
-        vectors = _numbers(connection.execute(statements()["active_chunk_numbers"]))
+        vectors = numbers_of(connection.execute(statements()["active_chunk_numbers"]))
     segments = [
         replace(one, alive=_without(one.alive, one.segment.rows_of(words)))
         for one in snapshot.segments
@@ -204,7 +215,7 @@ def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, generation: in
         segment = _read_segment(connection, numbers)
         if len(segment):
             segments.append(LivingSegment(segment, np.ones(len(segment), bool)))
-    for numbers in _batches(vectors) if model else ():
+    for numbers in _batches(vectors) if model and with_vectors else ():
         block = _read_block(connection, numbers, model)
         if len(block):
             blocks.append(LivingBlock(block, np.ones(len(block), bool)))
@@ -233,10 +244,10 @@ def _without(alive: Mask, rows: NDArray[np.int64]) -> Mask:
 
 
 def _changed(connection: sqlite3.Connection, since: int, what: str) -> NDArray[np.int64]:
-    return _numbers(connection.execute(statements()["changed_chunks"], (since, what)))
+    return numbers_of(connection.execute(statements()["changed_chunks"], (since, what)))
 
 
-def _numbers(cursor: sqlite3.Cursor) -> NDArray[np.int64]:
+def numbers_of(cursor: sqlite3.Cursor) -> NDArray[np.int64]:
     return np.array([number for (number,) in cursor], np.int64)
 
 

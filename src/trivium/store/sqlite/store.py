@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from trivium.errors import LibraryCorrupt, NotALibrary
 from trivium.store.record.store import RecordStore
@@ -15,6 +16,9 @@ from trivium.store.sqlite.inspect import check
 from trivium.store.sqlite.view import SqliteView
 from trivium.types import Grant
 
+if TYPE_CHECKING:
+    from trivium.store.lance import Keeper
+
 UNSETTLED = 2_000
 """Changes that a new process reads from the record in an instant; beyond, they are written down."""
 
@@ -22,10 +26,18 @@ UNSETTLED = 2_000
 class SqliteStore(RecordStore):
     """A library folder's `index.db` with the derived index in `cache/` beside it.
 
-    With a `refusal` it is opened for reading only, and that is what a writer is told.
+    With a `refusal` it is opened for reading only, and that is what a writer is told. `lance` is
+    the place of a LanceDB dataset for the vectors: an address, or "" for the library's own cache.
     """
 
-    def __init__(self, folder: Path, *, create: bool = False, refusal: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = False,
+        refusal: str = "",
+        lance: str | None = None,
+    ) -> None:
         database = folder / "index.db"
         if not create and not database.is_file():
             raise NotALibrary(f"{folder} holds no library; make one with 'trivium init {folder}'")
@@ -37,8 +49,16 @@ class SqliteStore(RecordStore):
         if writable:
             migrate(self._connections)
         super().__init__(self._connections)
-        self._derived = DerivedIndex(folder / "cache", self._library_id(), writable=writable)
+        library, cache = self._library_id(), folder / "cache"
+        self._derived = DerivedIndex(cache, library, writable=writable, with_vectors=lance is None)
+        self._keeper = None if lance is None else self._lance(lance, cache, library)
         self.fused = SqliteFused(self._connections)
+
+    def _lance(self, place: str, cache: Path, library: str) -> Keeper:
+        from trivium.store.lance import Keeper
+
+        where = f"{place.rstrip('/')}/{library}" if place else str(cache / "lance")
+        return Keeper(where, cache, library, self._derived.warn)
 
     def view(
         self,
@@ -48,7 +68,17 @@ class SqliteStore(RecordStore):
         instead: tuple[str, int] | None = None,
         model: str | None = None,
     ) -> SqliteView:
-        return SqliteView(self._connections, self._derived, grant, as_of, instead, model)
+        if self._keeper is None:
+            return SqliteView(self._connections, self._derived, grant, as_of, instead, model)
+        from trivium.store.lance import LanceView
+
+        return LanceView(
+            self._keeper, self._connections, self._derived, grant, as_of, instead, model
+        )
+
+    def status(self) -> dict[str, Any]:
+        told = super().status()
+        return told | {"lance": self._keeper.status()} if self._keeper else told
 
     def check(self) -> list[str]:
         return check(self._connections)
