@@ -305,16 +305,24 @@ def read_library_toml(folder: Path) -> tuple[str, IndexSettings]:
     """The profile's name and the index settings that a library was made with."""
     path = folder / "library.toml"
     try:
-        with path.open("rb") as file:
-            data = tomllib.load(file)
+        text = path.read_bytes().decode("utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotALibrary(
             f"{folder} holds no library; make one with 'trivium init {folder}'"
         ) from error
     except OSError as error:
         raise NotALibrary(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise NotALibrary(f"{path} is not valid TOML ({error}); restore it from a copy") from error
+    return parse_library_toml(text, str(path))
+
+
+def parse_library_toml(text: str, where: str) -> tuple[str, IndexSettings]:
+    """The same of its text."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotALibrary(f"{where} is not valid TOML ({error}); restore it from a copy") from error
     profile = data.get("profile", "default")
     return str(profile), parse(IndexSettings, data.get("index", {}), "index.")
 

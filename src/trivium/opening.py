@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.config import IndexSettings, library_toml, load_profile, parse
 from trivium.embed import embedder as model_named
-from trivium.errors import InvalidValue, LibraryCorrupt, LibraryExists, LibraryReadOnly
+from trivium.errors import (
+    InvalidValue,
+    LibraryCorrupt,
+    LibraryExists,
+    LibraryReadOnly,
+    NotALibrary,
+)
 from trivium.library import NO_MODEL, Library
+from trivium.library.homes import connected, is_address
 from trivium.protocols import Progress, silent
 from trivium.store.sqlite import SqliteStore, examine_record
 
@@ -43,18 +51,30 @@ def init(
     model = model or configured.model or settings.model
     if vectors:
         settings = parse(IndexSettings, asdict(settings) | {"vectors": vectors}, "index.")
-    return _made(Path(path), profile, replace(settings, model=model))
+    return _made(path, profile, replace(settings, model=model))
 
 
-def _made(folder: Path, profile: str, settings: IndexSettings) -> Library:
+def _made(place: str | Path, profile: str, settings: IndexSettings) -> Library:
+    if settings.model != NO_MODEL:
+        model_named(settings.model)  # an unknown name fails before anything is written
+    if is_address(place):
+        if settings.vectors != "matrix":
+            raise InvalidValue("PostgreSQL searches vectors itself; leave out --vectors")
+        with closing(connected(str(place), create=True)) as store:
+            if not store.keep_making(library_toml(profile, settings)):
+                shown = store.address.shown
+                raise LibraryExists(f"there is a library at {shown} already; choose another schema")
+        return Library(place)
+    return _made_in(Path(place), profile, settings)
+
+
+def _made_in(folder: Path, profile: str, settings: IndexSettings) -> Library:
     if folder.suffix == BUNDLE:
         raise InvalidValue(f"{folder} is a bundle's name; name a library {folder.stem}.trivium")
     if (folder / "index.db").exists():
         raise LibraryExists(f"there is a library at {folder} already; choose another path")
     if folder.exists() and (not folder.is_dir() or {f.name for f in folder.iterdir()} - _LEFT):
         raise LibraryExists(f"{folder} is not an empty folder; choose another path")
-    if settings.model != NO_MODEL:
-        model_named(settings.model)  # an unknown name fails before anything is written
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "library.toml").write_text(library_toml(profile, settings), encoding="utf-8")
@@ -69,15 +89,28 @@ def open(path: str | Path, *, create: bool = False, progress: Progress = silent)
 
     A bundle (`NAME.omnidata`) is opened for reading, by way of an import in the cache folder.
     """
+    if is_address(path):
+        return init(path) if create and not exists(path) else Library(path)
     folder = Path(path)
     if folder.suffix == BUNDLE:
         from trivium.store.omnidata import cached
 
         made = cached(folder, lambda copy: from_bundle(folder, copy, progress=progress))
         return Library(made, bundle=folder)
-    if create and not (folder / "index.db").exists():
+    if create and not exists(folder):
         return init(folder)
     return Library(folder)
+
+
+def exists(path: str | Path) -> bool:
+    """Whether there is a library at `path`."""
+    if not is_address(path):
+        return (Path(path) / "index.db").exists()
+    try:
+        connected(str(path)).close()
+    except NotALibrary:
+        return False
+    return True
 
 
 def from_bundle(
@@ -96,15 +129,14 @@ def from_bundle(
 
     with Bundle(Path(bundle), progress) as source:
         settings = source.settings(load_profile(profile).index, model, model_named)
-        with _made(Path(path), profile, settings) as library:
+        with _made(path, profile, settings) as library:
             return library.import_bundle(source, progress=progress)
 
 
 def examine(path: str | Path) -> list[str]:
     """What is wrong with the library at `path`, also where it is too damaged to be opened."""
-    folder = Path(path)
     try:
-        with open(folder) as library:
+        with open(path) as library:
             return library.doctor()
-    except LibraryCorrupt:
-        return examine_record(folder / "index.db")
+    except LibraryCorrupt as error:
+        return [str(error)] if is_address(path) else examine_record(Path(path) / "index.db")

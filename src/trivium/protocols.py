@@ -256,6 +256,24 @@ class History(Protocol):
         """Give freed space back to the disk, if nobody is in the way."""
 
 
+class Archive(Protocol):
+    """Source files by the hash of their content. What is kept is never changed."""
+
+    def put(self, data: bytes) -> str:
+        """Keep the content and give back its hash; what is kept already is not written again."""
+
+    def get(self, hash: str) -> bytes | None:
+        """The content, or None where it was never kept, was pruned, or no longer fits its hash."""
+
+    def kept(self, hashes: Iterable[str]) -> set[str]:
+        """Those of the hashes whose content is kept."""
+
+    def prune(self, referenced: Collection[str], *, dry_run: bool) -> tuple[int, int]:
+        """Let go of what no version refers to and is not new: how many, and how many bytes."""
+
+    def remove(self, hash: str) -> None: ...
+
+
 class Store(Protocol):
     """Where documents, versions, chunks and vectors are kept. Every write is one transaction."""
 

@@ -65,7 +65,7 @@ def import_bundle(
     from trivium.cli.progress import progress_bar
 
     folder = locate(library)
-    exists = (folder / "index.db").exists()
+    exists = libraries.exists(folder)
     if exists and (profile or model):
         raise InvalidValue(
             f"{folder} exists and keeps its profile and model; name a new library with -L"
@@ -145,7 +145,7 @@ def prepare(bundle: Path) -> None:
         libraries.open(bundle, progress=progress).close()
 
 
-def _show_import(report: ImportReport, folder: Path) -> None:
+def _show_import(report: ImportReport, folder: Path | str) -> None:
     left_out = {
         "deleted resources": report.deleted,
         "deleted chunks": report.deleted_chunks,

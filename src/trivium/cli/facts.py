@@ -29,7 +29,7 @@ def import_facts(
     from trivium.cli.reports import show_add
 
     folder = locate(library)
-    exists = (folder / "index.db").exists()
+    exists = libraries.exists(folder)
     if exists and (profile or model):
         raise InvalidValue(
             f"{folder} exists and keeps its profile and model; name a new library with -L"

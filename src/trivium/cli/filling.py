@@ -10,7 +10,9 @@ from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
 
 
 def init(
-    path: Annotated[str | None, typer.Argument(help="The folder to make, NAME.trivium.")] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="NAME.trivium, or postgresql://host/database.")
+    ] = None,
     library: LibraryOption = None,
     profile: Annotated[
         str | None, typer.Option(help="The profile to make it with.", show_default=False)

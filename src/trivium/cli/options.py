@@ -19,8 +19,8 @@ LibraryOption = Annotated[
     typer.Option(
         "--library",
         "-L",
-        help="The library's folder. Otherwise TRIVIUM_LIBRARY, the nearest *.trivium folder "
-        "upwards, or trivium.trivium in your data folder.",
+        help="The library: a folder, or postgresql://host/database. Otherwise TRIVIUM_LIBRARY, "
+        "the nearest *.trivium folder upwards, or trivium.trivium in your data folder.",
         show_default=False,
     ),
 ]
@@ -32,10 +32,13 @@ def many(*names: str, help: str) -> Any:
     return typer.Option(*names, help=help, show_default=False)
 
 
-def locate(given: str | None) -> Path:
+def locate(given: str | None) -> Path | str:
     """The library that is meant, whether or not it exists."""
     if given or os.environ.get("TRIVIUM_LIBRARY"):
-        path = Path(given or os.environ["TRIVIUM_LIBRARY"])
+        name = given or os.environ["TRIVIUM_LIBRARY"]
+        if "://" in name:
+            return name
+        path = Path(name)
         if path.suffix == ".omnidata":
             from trivium.cli.bundles import prepare
 

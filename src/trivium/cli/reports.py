@@ -97,7 +97,7 @@ def show_profiles(profiles: Sequence[Profile], *, as_json: bool) -> None:
         typer.echo(f"{one.name:<12}{one.description}")
 
 
-def show_problems(folder: Path, problems: Sequence[str], *, as_json: bool) -> None:
+def show_problems(folder: Path | str, problems: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         typer.echo(to_text({"library": str(folder), "ok": not problems, "problems": problems}))
         return

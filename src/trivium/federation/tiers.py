@@ -19,7 +19,7 @@ class Tier:
     """A library with a name and a priority; None is the one that document 004 gives the name."""
 
     name: str
-    library: Path
+    library: Path | str
     priority: float | None = None
 
     @property
@@ -46,6 +46,9 @@ def configured(configuration: Configuration, names: Collection[str] = ()) -> lis
     for name, one in settings.items():
         if not one.library:
             raise InvalidValue(f"tiers.{name}.library is not set; name the library's folder")
+        if "://" in one.library:
+            tiers.append(Tier(name, one.library, one.priority))
+            continue
         origin = Path(configuration.origins.get(("tiers", name, "library"), ""))
         base = origin.parent if origin.is_absolute() else Path()
         tiers.append(Tier(name, base / Path(one.library).expanduser(), one.priority))

@@ -16,7 +16,6 @@ from trivium.errors import MissingExtra, SourceError, TriviumError
 from trivium.factual import GraphStore
 from trivium.graph.rdf import is_facts
 from trivium.ingest.about import about, fact_files
-from trivium.ingest.archive import Archive
 from trivium.ingest.blocks import Extraction
 from trivium.ingest.chunk import ESTIMATE, Ruler
 from trivium.ingest.draft import (
@@ -48,7 +47,7 @@ from trivium.ingest.identity import (
 from trivium.ingest.likeness import REFUSED, Likeness, sketch_of
 from trivium.ingest.markdown import scan
 from trivium.ingest.report import AddReport as AddReport
-from trivium.protocols import Catalogue, Progress, Store
+from trivium.protocols import Archive, Catalogue, Progress, Store
 from trivium.text import content_hash
 from trivium.types import OWNER, Document, Draft, Grant
 

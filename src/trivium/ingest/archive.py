@@ -6,7 +6,7 @@ import errno
 import os
 import tempfile
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +16,7 @@ GRACE = 3600.0
 """Seconds for which a file that no version refers to is left alone: an `add` may be under way."""
 
 
-class Archive:
+class FileArchive:
     """`archive/ab/abcdef…` under a library's folder. A file is written once and never changed."""
 
     def __init__(self, folder: Path) -> None:
@@ -61,14 +61,21 @@ class Archive:
             return None
         return data if sha256(data).hexdigest() == hash else None
 
-    def unused(self, referenced: Collection[str], now: float | None = None) -> list[Path]:
-        """Files that no version refers to, and halves that a killed process left; none too new."""
-        latest = (time.time() if now is None else now) - GRACE
-        return sorted(
+    def kept(self, hashes: Iterable[str]) -> set[str]:
+        return {hash for hash in hashes if self.path(hash).is_file()}
+
+    def prune(self, referenced: Collection[str], *, dry_run: bool) -> tuple[int, int]:
+        """Also halves that a killed process left go."""
+        latest = time.time() - GRACE
+        unused = [
             file
             for file in self._folder.glob("??/*")
             if file.name not in referenced and file.stat().st_mtime < latest
-        )
+        ]
+        size = sum(file.stat().st_size for file in unused)
+        for file in unused if not dry_run else ():
+            file.unlink(missing_ok=True)
+        return len(unused), size
 
     def remove(self, hash: str) -> None:
         self.path(hash).unlink(missing_ok=True)

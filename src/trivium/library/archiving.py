@@ -41,5 +41,4 @@ class Archiving(Opened):
     def _not_sent(self) -> Sequence[str]:
         hashes = self._store.history.source_hashes()
         sent = self._store.history.blobs(hashes)
-        kept = self._archive().path
-        return sorted(hash for hash in hashes if hash not in sent and kept(hash).is_file())
+        return sorted(self._archive().kept(hashes - sent.keys()))

@@ -8,20 +8,19 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from trivium.config import Profile, read_library_toml
+from trivium.config import Profile
 from trivium.embed import EMBEDDERS
 from trivium.embed import embedder as model_named
 from trivium.embed.once import AskedOnce
 from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownSetting
 from trivium.factual import FactReader
-from trivium.protocols import Embedder, Model, Reranker
-from trivium.store.sqlite import SqliteStore
+from trivium.library.homes import home_of
+from trivium.protocols import Archive, Embedder, Model, Reranker
 from trivium.types import Document, Grant, Result
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from trivium.ingest.archive import Archive
     from trivium.settings import Configuration
 
 NO_MODEL = "none"
@@ -32,19 +31,17 @@ class Opened:
 
     def __init__(
         self,
-        folder: Path,
+        place: Path | str,
         *,
         bundle: Path | None = None,
         configuration: Configuration | None = None,
     ) -> None:
-        self.folder = bundle or folder
-        self._place = folder
+        self._home = home_of(place, bundle)
+        self.folder = self._home.name
         self._configuration = configuration
-        self.profile_name, self.settings = read_library_toml(folder)
-        refusal = f"{bundle} is a bundle; 'trivium import' makes a library of it" if bundle else ""
+        self.profile_name, self.settings = self._home.made_with()
         in_lance = self.settings.vectors == "lance"
-        place = self.configuration.settings.lance.url if in_lance else None
-        self._store = SqliteStore(folder, refusal=refusal, lance=place)
+        self._store = self._home.store(self.configuration.settings.lance.url if in_lance else None)
         self._store.graph.reader = self._reading
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}
@@ -166,9 +163,7 @@ class Opened:
             self._store.use_model(Model(model.name, model.fingerprint, model.dimension, True))
 
     def _archive(self) -> Archive:
-        from trivium.ingest.archive import Archive
-
-        return Archive(self._place / "archive")
+        return self._home.archive()
 
     def _now(self) -> datetime:
         return datetime.now(UTC)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -194,9 +193,9 @@ class Knowing(Filling):
     @contextmanager
     def _room(self) -> Iterator[Path]:
         """Where the stores of queries are kept: in the cache, or nowhere for long."""
-        room = self._place / "cache" / "graph"
-        if os.access(self._place, os.W_OK):
-            yield room
+        cache = self._home.cache()
+        if cache:
+            yield cache / "graph"
             return
         with TemporaryDirectory(prefix="trivium-") as folder:
             yield Path(folder)

@@ -17,6 +17,7 @@ from trivium.graph.names import expand_filter
 from trivium.library.base import Opened
 from trivium.pipeline import Search
 from trivium.retrieve import vector
+from trivium.store.sqlite import SqliteStore
 from trivium.store.sqlite.fused import allowed, places
 from trivium.text import content, spans
 from trivium.types import NO_FILTER, OWNER, Filter, LegState, SearchRequest
@@ -58,6 +59,8 @@ class Stating(Opened):
                 f"profile '{profile.name}' is not RRF over plain words, and only that is one "
                 "statement; use --profile worlds, allcodex or omnidata"
             )
+        if not isinstance(self._store, SqliteStore):
+            raise InvalidValue("the one statement is SQLite's; use a library in a folder")
         if not query.strip():
             raise InvalidValue("one statement needs a query; write some words")
         filter = expand_filter(filter, self._store.graph.prefixes(OWNER))
@@ -85,6 +88,7 @@ class Stating(Opened):
 
     def run_statement(self, statement: SqlStatement) -> list[dict[str, Any]]:
         """Its rows, best first: chunk id, score and the rank in each list."""
+        assert isinstance(self._store, SqliteStore)  # it made the statement
         return self._store.fused.run(statement.parameters)
 
 

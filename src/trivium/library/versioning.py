@@ -32,11 +32,12 @@ class Versioning(Opened):
         versions = self._store.versions(id)
         if grant.scopes is not None:  # where files lie elsewhere is the owner's business, too
             return [one for one in versions if self._may_see(id, one.version, grant)]
-        blobs = self._store.history.blobs([one.source_hash for one in versions])
+        hashes = {one.source_hash for one in versions}
+        blobs, kept = self._store.history.blobs(hashes), self._archive().kept(hashes)
         return [
             replace(
                 one,
-                archived=self._archive().path(one.source_hash).is_file(),
+                archived=one.source_hash in kept,
                 blob=blobs.get(one.source_hash, ""),
             )
             for one in versions
@@ -119,11 +120,9 @@ class Versioning(Opened):
         if not dry_run and (pruned.versions or pruned.vectors):
             self._store.history.compact()
         but = pruned.versions if dry_run else ()
-        unused = self._archive().unused(self._store.history.source_hashes(but))
-        size = sum(file.stat().st_size for file in unused)
-        for file in unused if not dry_run else ():
-            file.unlink(missing_ok=True)
-        return replace(pruned, files=len(unused), bytes=pruned.bytes + size)
+        referenced = self._store.history.source_hashes(but)
+        files, size = self._archive().prune(referenced, dry_run=dry_run)
+        return replace(pruned, files=files, bytes=pruned.bytes + size)
 
     def _found_with(self, request: SearchRequest, id: str, version: int, grant: Grant) -> Result:
         """The answer of the library if this version of the document were the active one."""

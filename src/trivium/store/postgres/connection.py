@@ -218,6 +218,21 @@ class Connections:
             finally:
                 self._pool.putconn(connection)
 
+    @contextmanager
+    def beside(self) -> Iterator[Transaction]:
+        """Where each statement is committed by itself and waits for no writer.
+
+        For what stands beside the record and is found by its content.
+        """
+        if not self.writable:
+            raise LibraryReadOnly(self._refusal)
+        with in_our_words(self.address.shown):
+            connection = self._take()
+            try:
+                yield Transaction(connection, self._statements)
+            finally:
+                self._pool.putconn(connection)
+
     def alone(self) -> Connection[Row]:
         """A connection of its own, outside of any transaction, for building an index."""
         with in_our_words(self.address.shown):
@@ -239,6 +254,9 @@ class Connections:
             finally:
                 self._pool.putconn(connection)
         return int(row[0]) if row else 0
+
+    def compact(self) -> None:
+        """The server's own vacuum uses freed space again."""
 
     def close(self) -> None:
         self._pool.close()

@@ -9,6 +9,7 @@ from psycopg import Connection
 
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.address import Address
+from trivium.store.postgres.archive import PostgresArchive
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.indexing import index_new, tidy
 from trivium.store.postgres.nearest import EXACT_BELOW, Model, has_graph, make_graph
@@ -32,7 +33,25 @@ class PostgresStore(RecordStore):
             refusal=refusal,
         )
         super().__init__(self._connections)
+        self.address = address
+        self.archive = PostgresArchive(self._connections)
         self._states = States()
+
+    @property
+    def id(self) -> str:
+        """What tells this library from all others."""
+        return self._library_id()
+
+    def made_with(self) -> str | None:
+        """How the library was made, as `library.toml` says it of a folder; None if it never was."""
+        with self._connections.reading() as reader:
+            row = reader.execute("state", ("library.toml",)).fetchone()
+        return row["value"] if row else None
+
+    def keep_making(self, text: str) -> bool:
+        """Say how the library is made; False if that was said already."""
+        with self._connections.writing() as transaction:
+            return transaction.execute("set_state_once", ("library.toml", text)).rowcount > 0
 
     def view(
         self,

@@ -6,14 +6,23 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.clock import parse_time
 from trivium.errors import InvalidValue, ModelMismatch, UnknownModel
-from trivium.protocols import Model
+from trivium.protocols import (
+    Likeness,
+    Model,
+    SpellingSearch,
+    TermStatistics,
+    VectorLookup,
+    VectorSearch,
+    View,
+    WordSearch,
+)
 from trivium.store.record.catalogue import RecordCatalogue
 from trivium.store.record.database import Database, listed, select
 from trivium.store.record.feedback import RecordFeedback
@@ -48,6 +57,19 @@ from trivium.types import (
 from trivium.vectors import Floats32, unit
 
 
+class RecordView(
+    View,
+    WordSearch,
+    VectorSearch,
+    VectorLookup,
+    SpellingSearch,
+    TermStatistics,
+    Likeness,
+    Protocol,
+):
+    """What a SQL store gives out: a view that serves every leg."""
+
+
 class RecordStore(ABC):
     """Documents, versions, chunks, vectors and facts in a database's tables.
 
@@ -73,7 +95,7 @@ class RecordStore(ABC):
         *,
         instead: tuple[str, int] | None = None,
         model: str | None = None,
-    ) -> Any:
+    ) -> RecordView:
         """The present, a moment of the past, or today with one thing changed: `instead` puts one
         document at another version, `model` looks at the vectors of another model.
         """
