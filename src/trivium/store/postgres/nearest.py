@@ -167,6 +167,11 @@ def make_graph(connection: Connection[Row], model: Model) -> None:
     )
 
 
+def _width(reach: int) -> int:
+    """How many candidates the graph keeps on its way: twice what is wanted, within its limits."""
+    return min(1_000, max(200, 2 * reach))
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """The nearest by HNSW, as far out as it takes to have enough of those that are allowed."""
@@ -192,34 +197,26 @@ class Graph:
                 return exact(self.connection, self.model, self.query, near)
             reach *= 4
 
-    def _reached(self, reach: int) -> NDArray[np.int64]:
-        self.connection.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true), "
-            "set_config('hnsw.iterative_scan', 'strict_order', true), "
-            "set_config('hnsw.max_scan_tuples', '2147483647', true), "
-            "set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)",
-            (str(min(1_000, max(200, 2 * reach))),),
-        )
-        statement = sql.SQL(
+    def statement(self, reach: int) -> sql.Composed:
+        """The chunks of the `reach` nearest vectors; it takes the query's vector."""
+        return sql.SQL(
             "SELECT c.number FROM (SELECT hash FROM vectors WHERE model = {model} "
             "ORDER BY vector::{type}({dimension}) <=> {query}::{type}({dimension}) "
             "LIMIT {reach}) v JOIN chunks c ON c.embedding_hash = v.hash "
             "JOIN words w ON w.chunk = c.number"
+        ).format(
+            model=sql.Literal(self.model.number),
+            type=sql.SQL(self.model.indexed_type),
+            dimension=sql.Literal(self.model.dimension),
+            query=sql.Placeholder(),
+            reach=sql.Literal(reach),
         )
-        found = self.connection.execute(
-            statement.format(
-                model=sql.Literal(self.model.number),
-                type=sql.SQL(self.model.indexed_type),
-                dimension=sql.Literal(self.model.dimension),
-                query=sql.Placeholder(),
-                reach=sql.Literal(reach),
-            ),
-            (Vector(pack(self.query)),),
-            binary=True,
-        ).fetchall()
-        self.connection.execute(
-            "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true)"
-        )
+
+    def _reached(self, reach: int) -> NDArray[np.int64]:
+        self.connection.execute(SQL["search_the_graph"], {"width": str(_width(reach))})
+        query = Vector(pack(self.query))
+        found = self.connection.execute(self.statement(reach), (query,), binary=True).fetchall()
+        self.connection.execute(SQL["search_as_before"])
         return np.array([row[0] for row in found], np.int64)
 
     def sample(self) -> Pairs:

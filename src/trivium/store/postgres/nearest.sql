@@ -36,3 +36,13 @@ SELECT i.indisvalid AS valid
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = current_schema() AND c.relname = :name;
+
+-- name: search_the_graph
+SELECT set_config('hnsw.ef_search', :width, true),
+       set_config('hnsw.iterative_scan', 'strict_order', true),
+       set_config('hnsw.max_scan_tuples', '2147483647', true),
+       set_config('enable_seqscan', 'off', true),  -- the planner knows nothing of our limits
+       set_config('enable_sort', 'off', true);
+
+-- name: search_as_before
+SELECT set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);

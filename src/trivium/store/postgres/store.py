@@ -22,9 +22,19 @@ from trivium.types import Grant
 
 
 class PostgresStore(RecordStore):
-    """A schema of a database. Many processes on many machines may read and write it at once."""
+    """A schema of a database. Many processes on many machines may read and write it at once.
 
-    def __init__(self, address: Address, *, create: bool = False, refusal: str = "") -> None:
+    So many vectors are compared one by one (`exact_below`); among more, a graph finds the nearest.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        create: bool = False,
+        refusal: str = "",
+        exact_below: int = EXACT_BELOW,
+    ) -> None:
         self._connections = Connections(
             address,
             create=create,
@@ -36,6 +46,7 @@ class PostgresStore(RecordStore):
         self.address = address
         self.archive = PostgresArchive(self._connections)
         self._states = States()
+        self._exact_below = exact_below
 
     @property
     def id(self) -> str:
@@ -62,7 +73,7 @@ class PostgresStore(RecordStore):
         model: str | None = None,
     ) -> PostgresView | PastView:
         if as_of is None and instead is None:
-            return PostgresView(self._connections, self._states, grant, model)
+            return PostgresView(self._connections, self._states, grant, model, self._exact_below)
         return PastView(self._connections, grant, as_of, instead)
 
     def check(self) -> list[str]:
@@ -85,7 +96,7 @@ class PostgresStore(RecordStore):
             if model is None or has_graph(reader.connection, model):
                 return
             (count,) = reader.execute("count_vectors", (model.number,)).fetchone() or (0,)
-        if count > EXACT_BELOW:
+        if count > self._exact_below:
             with self._connections.alone() as connection:
                 make_graph(connection, model)
 

@@ -124,9 +124,15 @@ class PostgresView(_View):
     """The present. It serves all three legs."""
 
     def __init__(
-        self, connections: Connections, states: States, grant: Grant, model: str | None = None
+        self,
+        connections: Connections,
+        states: States,
+        grant: Grant,
+        model: str | None = None,
+        exact_below: int = EXACT_BELOW,
     ) -> None:
         super().__init__(connections, grant)
+        self._exact_below = exact_below
         try:
             with in_our_words(self._shown):
                 self._state = states.current(self._connection)
@@ -225,7 +231,7 @@ class PostgresView(_View):
     def _is_led_by_graph(self, model: Model, allowed: NDArray[np.int64]) -> bool:
         return (
             self._grant.scopes is None
-            and len(allowed) > EXACT_BELOW
+            and len(allowed) > self._exact_below
             and vectors_by.has_graph(self._connection, model)
         )
 
