@@ -10,7 +10,7 @@ from typing import Any
 
 from trivium.clock import format_time
 from trivium.text import Span, spans_of, token_estimate
-from trivium.types import Document, Highlight, Hit, Mode, Part, Reading, Record, Result
+from trivium.types import Document, Highlight, Hit, Mode, Part, Reading, Record, Result, Version
 
 SNIPPET_LENGTH = 240  # three lines of a terminal, and enough to judge a hit by
 MOST_NAMED = 20
@@ -338,6 +338,20 @@ def document_json(document: Document) -> dict[str, Any]:
         "created": time("created"),
         "updated": time("updated"),
         "version": document.version,
+    }
+
+
+def version_json(version: Version) -> dict[str, Any]:
+    return {
+        "document": version.document,
+        "version": version.version,
+        "active": version.active,
+        "made": format_time(version.made),
+        "pipeline": version.pipeline,
+        "source_hash": version.source_hash,
+        "chunks": version.chunks,
+        "archived": version.archived,
+        "blob": version.blob or None,
     }
 
 

@@ -100,6 +100,18 @@ def test_the_json_page_names_every_key_and_no_other(tmp_path: Path) -> None:
     assert named == found
 
 
+def test_the_http_page_names_every_route_and_no_other(tmp_path: Path) -> None:
+    from trivium.serve.app import application
+    from trivium.serve.running import service_of
+    from trivium.serve.service import DEFAULTS
+
+    with trivium.init(tmp_path / "t.trivium", model="none") as library:
+        paths = application(service_of(library, DEFAULTS)).openapi()["paths"]
+    routes = {f"{method.upper()} {path}" for path, found in paths.items() for method in found}
+    named = set(re.findall(r"^\| `([A-Z]+ /[^`]*)` \|", text("docs/http.md"), re.MULTILINE))
+    assert named == routes
+
+
 def test_llms_txt_links_to_pages_that_exist() -> None:
     links = re.findall(r"\]\(([^)]+)\)", text("llms.txt"))
     assert links

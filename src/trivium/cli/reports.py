@@ -7,10 +7,9 @@ from pathlib import Path
 
 import typer
 
-from trivium.clock import format_time
 from trivium.config import Profile
 from trivium.ingest.add import AddReport
-from trivium.present import to_text
+from trivium.present import to_text, version_json
 from trivium.types import Version
 
 MOST_ERRORS = 20
@@ -62,21 +61,7 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
 
 def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:
     if as_json:
-        data = [
-            {
-                "document": one.document,
-                "version": one.version,
-                "active": one.active,
-                "made": format_time(one.made),
-                "pipeline": one.pipeline,
-                "source_hash": one.source_hash,
-                "chunks": one.chunks,
-                "archived": one.archived,
-                "blob": one.blob or None,
-            }
-            for one in versions
-        ]
-        typer.echo(to_text(data))
+        typer.echo(to_text([version_json(one) for one in versions]))
         return
     for one in versions:
         mark = "*" if one.active else " "

@@ -10,7 +10,7 @@ import typer
 from trivium.cli.options import JsonOption, LibraryOption, locate
 
 if TYPE_CHECKING:
-    from trivium.library.verifying import Decision, Verification
+    from trivium.library.verifying import Decision
 
 verify = typer.Typer(help="Look at conflicts among facts, and decide.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def list_open(
         found = [v for v in opened.verifications() if everything or v.status == "open"]
         prefixes = opened.prefixes()
     if json:
-        typer.echo(to_text([_json(one) for one in found]))
+        typer.echo(to_text([one.as_json() for one in found]))
         return
     from trivium.graph.names import shorten
 
@@ -58,7 +58,7 @@ def show(id: Id, library: LibraryOption = None, json: JsonOption = False) -> Non
     with libraries.open(locate(library)) as opened:
         one = opened.verification(id)
     if json:
-        typer.echo(to_text(_json(one)))
+        typer.echo(to_text(one.as_json()))
         return
     from trivium.graph.rdf import line
 
@@ -151,18 +151,3 @@ def _decide(
     show_done(
         f"{one.id} is {decision}", {"verification": one.id, "status": decision} if json else None
     )
-
-
-def _json(one: Verification) -> dict[str, Any]:
-    from trivium.graph.shown import statement_json
-
-    return {
-        "id": one.id,
-        "kind": one.anomaly.kind,
-        "severity": one.anomaly.severity,
-        "status": one.status,
-        "about": one.anomaly.about,
-        "what": one.anomaly.what,
-        "statements": [statement_json(statement) for statement in one.anomaly.statements],
-        "history": [{"at": e.at, "hash": e.hash, **e.entry} for e in one.history],
-    }

@@ -67,7 +67,7 @@ def diff(
     if json:
         from trivium.present import to_text
 
-        typer.echo(to_text(_difference_json(difference)))
+        typer.echo(to_text(difference.as_json()))
         return
     _show_difference(difference)
 
@@ -123,15 +123,6 @@ def _size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} GB"
-
-
-def _difference_json(difference: Difference) -> dict[str, object]:
-    from trivium.present import result_json
-
-    said = asdict(difference.comparison)
-    if difference.found:
-        said["found"] = [result_json(result) for result in difference.found]
-    return said
 
 
 def _show_difference(difference: Difference) -> None:

@@ -32,6 +32,27 @@ class Verification:
     def id(self) -> str:
         return self.anomaly.id
 
+    def as_json(self, *, whole: bool = True) -> dict[str, Any]:
+        """The same as plain data, for every surface.
+
+        The ledger was written by one who sees everything; unless `whole`, only what was decided
+        when, by whom and why is told of it.
+        """
+        from trivium.graph.shown import statement_json
+
+        history = [{"at": one.at, "hash": one.hash, **one.entry} for one in self.history]
+        kept = ("at", "action", "by", "why")
+        return {
+            "id": self.id,
+            "kind": self.anomaly.kind,
+            "severity": self.anomaly.severity,
+            "status": self.status,
+            "about": self.anomaly.about,
+            "what": self.anomaly.what,
+            "statements": [statement_json(statement) for statement in self.anomaly.statements],
+            "history": history if whole else [{k: e[k] for k in kept} for e in history],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Audit:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from trivium.clock import parse_time
 from trivium.compare import Comparison, compare
@@ -11,6 +12,7 @@ from trivium.config import load_profile
 from trivium.errors import InvalidValue, UnknownDocument
 from trivium.library.base import Opened
 from trivium.pipeline import Search
+from trivium.present import result_json
 from trivium.protocols import Pruned
 from trivium.types import OWNER, Grant, Result, SearchRequest, Version
 
@@ -21,6 +23,13 @@ class Difference:
 
     comparison: Comparison
     found: tuple[Result, Result] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data, for every surface."""
+        said = asdict(self.comparison)
+        if self.found:
+            said["found"] = [result_json(result) for result in self.found]
+        return said
 
 
 class Versioning(Opened):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -16,8 +16,18 @@ from starlette.staticfiles import StaticFiles
 from trivium.errors import TriviumError
 from trivium.serve.edge import Edge
 from trivium.serve.logs import log
-from trivium.serve.problems import Problem, answer_problem
-from trivium.serve.routes import documents, filling, searching, state, tasks
+from trivium.serve.openapi import described
+from trivium.serve.problems import Problem, answer_problem, no_other_parameters
+from trivium.serve.routes import (
+    asking,
+    documents,
+    facts,
+    filling,
+    history,
+    searching,
+    state,
+    tasks,
+)
 from trivium.serve.service import Service
 from trivium.types import PUBLIC
 from trivium.version import __version__
@@ -25,8 +35,11 @@ from trivium.version import __version__
 PORTAL = Path(__file__).parent / "portal"
 ROUTERS = (
     searching.router,
+    asking.router,
     filling.router,
+    history.router,
     documents.router,
+    facts.router,
     tasks.router,
     state.router,
 )
@@ -64,6 +77,7 @@ def application(service: Service) -> FastAPI:
         docs_url=None,  # its page would be fetched from elsewhere
         redoc_url=None,
         lifespan=lifespan,
+        dependencies=[Depends(no_other_parameters)],
     )
     app.state.service = service
     for kind in (Problem, TriviumError, RequestValidationError, HTTPException):
@@ -72,6 +86,7 @@ def application(service: Service) -> FastAPI:
         app.include_router(router)
     if (PORTAL / "index.html").is_file():
         app.mount("/", StaticFiles(directory=PORTAL, html=True), name="portal")
+    app.openapi = described(app)  # type: ignore[method-assign]
     app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING, compresslevel=5)
     app.add_middleware(Edge, service=service)
     return app

@@ -163,7 +163,8 @@ def _caller(request: Request) -> Caller:
     return caller
 
 
-def _with_role(caller: Caller, role: Role) -> Caller:
+def needs_role(caller: Caller, role: Role) -> Caller:
+    """The caller, if they may do that much."""
     if not caller.may(role):
         raise Problem(
             403,
@@ -188,11 +189,11 @@ def needs_every_scope(caller: Caller, why: str) -> None:
 
 
 async def _writer(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
-    return _with_role(caller, "writer")
+    return needs_role(caller, "writer")
 
 
 async def _admin(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
-    return _with_role(caller, "admin")
+    return needs_role(caller, "admin")
 
 
 Reader: TypeAlias = Annotated[Caller, Depends(_caller)]

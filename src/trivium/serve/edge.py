@@ -26,6 +26,7 @@ SAFE = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Edge:
@@ -66,6 +67,7 @@ class _Exchange:
         self._status = 0
         self._sent = 0
         scope.setdefault("state", {})
+        service.metrics.begin()
 
     @property
     def _most(self) -> int:
@@ -142,12 +144,17 @@ class _Exchange:
         """One line for the log."""
         state = self._scope["state"]
         route = self._scope.get("route")
+        seconds = perf_counter() - self._started
+        pattern = getattr(route, "path", None)
+        method = self._scope["method"]
+        known = method if method in METHODS else "other"
+        self._service.metrics.note(known, pattern or "other", self._status, seconds)
         said = {
-            "method": self._scope["method"],
+            "method": method,
             "path": self._scope["path"],
-            "route": getattr(route, "path", None),
+            "route": pattern,
             "status": self._status,
-            "ms": round((perf_counter() - self._started) * 1000, 1),
+            "ms": round(seconds * 1000, 1),
             "bytes": self._sent,
             "caller": state.get("caller"),
         }

@@ -127,6 +127,13 @@ def answer_problem(request: Request, error: Exception) -> Response:
     return unexpected().response()
 
 
+async def no_other_parameters(request: Request) -> None:
+    """Refuse parameters where a route has none; where it has some, its own object refuses."""
+    route = request.scope["route"]
+    for name in request.query_params if not route.dependant.query_params else ():
+        raise Problem(422, "unknown_field", f"there is no field '{name}' here", READ)
+
+
 def unexpected() -> Problem:
     return Problem(
         500,

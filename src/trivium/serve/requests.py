@@ -12,8 +12,11 @@ from pydantic_core import PydanticCustomError
 from trivium.checks import MOST_HITS
 from trivium.clock import parse_time
 from trivium.config import Profile, load_profile, profile_names
+from trivium.context import LEAST_BUDGET
 from trivium.errors import InvalidValue, UnknownName, nearest
 from trivium.library import Library
+from trivium.library.consulting import DEFAULT_BUDGET
+from trivium.library.facts import DEEPEST, MOST_FACTS
 from trivium.types import Filter, Grant, Mode, Result
 
 Text = Annotated[str, Field(max_length=100_000)]
@@ -246,13 +249,96 @@ class EmbedBody(Body):
     model: Name | None = None
 
 
+class DiffQuery(Strict):
+    """Two versions, and what to search for with either active."""
+
+    old: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    new: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    query: Text | None = None
+    limit: Limit = 10
+
+
+class RollbackBody(Body):
+    """The version to go back to; the one before the active one unless said."""
+
+    version: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+
+
+class ContextBody(Body):
+    """What a language model will be asked, and how much it may be given."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"prompt": "Who guards the bridge?", "budget": 2000}]},
+    )
+
+    prompt: Text
+    budget: Annotated[int, Field(ge=LEAST_BUDGET, le=1_000_000)] = DEFAULT_BUDGET
+    filter: FilterBody = FilterBody()
+    profile: Name | None = None
+    set: Names = []
+    reranker: Name | None = None
+    include_memories: bool = False
+
+
+class FeedbackBody(Body):
+    """What somebody thought of documents that a query had found."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [{"verdict": "accepted", "documents": ["#7"], "query": "dwarf axe"}]
+        },
+    )
+
+    verdict: Literal["accepted", "dismissed", "modified", "failed"]
+    documents: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
+    query: Text = ""
+
+
+class FeedbackQuery(Strict):
+    """The profile whose weights are shown."""
+
+    profile: Name | None = None
+
+
+class FactsQuery(Strict):
+    """A subject, and how far to look around it."""
+
+    subject: Name
+    depth: Annotated[int, Field(ge=1, le=DEEPEST)] = 1
+    limit: Annotated[int, Field(ge=1, le=MOST_FACTS)] = 100
+
+
+class VerificationsQuery(Strict):
+    """Whether also what is decided is listed."""
+
+    all: bool = False
+
+
+class DecisionBody(Body):
+    """A decision about a conflict; statements are counted from 1, as they are shown."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [{"decision": "rejected", "why": "a slip of the pen", "statements": [2]}]
+        },
+    )
+
+    decision: Literal["accepted", "rejected", "superseded"]
+    why: Annotated[str, Field(min_length=1, max_length=10_000)]
+    by: Name | None = None
+    statements: Annotated[list[int], Field(max_length=1_000)] = []
+
+
 class TokenBody(Body):
     """The one-time token of `trivium serve --owner`."""
 
     token: Name
-
-
-Verdicts = Literal["accepted", "dismissed", "modified", "failed"]
 
 
 def profile_of(library: Library, name: str | None, overrides: Sequence[str] = ()) -> Profile:

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from trivium.library import Library
 from trivium.serve.callers import Gate
+from trivium.serve.metrics import Metrics
 from trivium.serve.tasks import Tasks
 
 MEGABYTE = 1 << 20
@@ -42,6 +43,7 @@ class Service:
     library: Library
     gate: Gate
     options: Options = DEFAULTS
+    metrics: Metrics = field(default_factory=Metrics)
     tasks: Tasks = field(default_factory=Tasks)
     ready: Event = field(default_factory=Event)
     stopping: Event = field(default_factory=Event)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from trivium.serve.answers import answer
-from trivium.serve.callers import Caller, Reader
+from trivium.serve.callers import NOBODY, Caller, Reader, needs_role
+from trivium.serve.metrics import MEDIA_TYPE
 from trivium.serve.problems import Problem
 from trivium.serve.requests import TokenBody
 from trivium.serve.service import Served, Service
@@ -39,6 +41,23 @@ def get_ready(request: Request) -> Response:
             {"Retry-After": "1"},
         )
     return answer({"status": "ready"})
+
+
+@router.get(
+    "/metrics",
+    summary="Numbers for Prometheus; for an admin, or from this machine",
+    response_class=PlainTextResponse,
+)
+def get_metrics(request: Request, library: Served, caller: Reader) -> Response:
+    service: Service = request.app.state.service
+    if caller is not NOBODY:
+        needs_role(caller, "admin")
+    seen = library.status(grant=caller.grant)
+    gauges = {f"trivium_{name}": {"": seen[name]} for name in ("documents", "chunks")}
+    gauges["trivium_tasks"] = {
+        f'{{state="{state}"}}': float(count) for state, count in service.tasks.counts().items()
+    }
+    return Response(service.metrics.text(gauges), media_type=MEDIA_TYPE)
 
 
 @router.post("/session", summary="The owner's key for the token of 'trivium serve --owner'")
