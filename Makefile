@@ -1,5 +1,5 @@
 # make demo   install, build demo.trivium from examples/, run three searches
-# make test   install, run all tests
+# make test   install, run all tests; in a browser too, if there is one or Debian's may be installed
 # make check  formatting, lint, types, tests (documentation is under test too)
 
 PYTHON ?= python3
@@ -27,6 +27,7 @@ demo: $(VENV)/.installed
 	@BIN=$(BIN) sh tools/demo.sh
 
 test: $(VENV)/.developing
+	@sh tools/browser.sh
 	$(BIN)/python -m pytest -n 2
 
 format: $(VENV)/.developing
@@ -43,4 +44,4 @@ types: $(VENV)/.developing
 check: lint types test
 
 clean:
-	rm -rf $(VENV) demo.trivium .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) demo.trivium .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts dist build

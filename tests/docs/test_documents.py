@@ -23,6 +23,7 @@ PAGES = (
     "CONTRIBUTING.md",
     "docs/how-to.md",
     "docs/http.md",
+    "docs/portal.md",
     "docs/tutorial.md",
 )
 

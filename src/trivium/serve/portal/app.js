@@ -1,0 +1,144 @@
+// Ties the parts together: the state asks, answers are drawn.
+
+import { refused } from "./api.js";
+import { drawDocument, reloadDocument } from "./document.js";
+import { byId, counted, h } from "./dom.js";
+import { drawChips, drawFacets } from "./facets.js";
+import { draw } from "./gate.js";
+import { drawHits, markOpen } from "./hits.js";
+import { openKey, startKey } from "./key.js";
+import { startKeyboard } from "./keyboard.js";
+import { notice, notices } from "./notices.js";
+import { roadClass, roadLabel } from "./roads.js";
+import * as search from "./search.js";
+import { fillStart } from "./start.js";
+import * as state from "./state.js";
+import { showStatus } from "./status.js";
+import { startTheme } from "./theme.js";
+import { startUpload } from "./upload.js";
+
+const PAUSE = 30; // ms: letters that come faster than this are one question
+
+let typed = 0;
+let since = 0; // when the key was pressed that the next drawing answers
+
+function follow(next, before) {
+  const asks = next.query !== before.query || next.filters !== before.filters;
+  if (byId("query").value !== next.query) byId("query").value = next.query;
+  document.title = next.query.trim() ? `${next.query.trim()} · Trivium` : "Trivium";
+  if (next.filters !== before.filters) drawChoice();
+  if (next.document !== before.document || next.at !== before.at) {
+    drawDocument(next);
+    markOpen(byId("hits"), next.document);
+  }
+  if (asks) ask(next.filters === before.filters ? PAUSE : 0);
+}
+
+function ask(pause) {
+  since ||= performance.now();
+  clearTimeout(typed);
+  typed = setTimeout(search.ask, pause);
+}
+
+/** The choice shows at once, before any answer to it. */
+function drawChoice() {
+  drawFacets(byId("facets"));
+  drawChips(byId("chips"));
+  const count = state.chosen().reduce((sum, [, values]) => sum + values.length, 0);
+  byId("filters-open").textContent = count ? `Filters · ${count}` : "Filters";
+}
+
+function drawAnswer(answer) {
+  document.body.classList.toggle("asked", answer !== null);
+  byId("problem").replaceChildren();
+  if (!answer) return;
+  drawHits(byId("hits"), answer);
+  markOpen(byId("hits"), state.now().document);
+  byId("notices").replaceChildren(...notices(answer));
+  byId("summary").replaceChildren(...summary(answer));
+  byId("nothing").hidden = answer.hits.length > 0;
+  byId("more").hidden = !answer.next_cursor;
+  if (since) requestAnimationFrame(measure(since));
+  since = 0;
+}
+
+/** How long it took from the key to the drawn page; the browser's own tools show it. */
+const measure = (start) => () => performance.measure("trivium:drawn", { start, end: performance.now() });
+
+function summary(answer) {
+  const legs = answer.legs.map((leg) =>
+    h("span", { class: `leg ${leg.state}`, title: leg.note ?? `${leg.candidates} candidates in ${leg.ms} ms` },
+      h("span", { class: `dot ${roadClass(leg.name)}` }), roadLabel(leg.name), h("b", {}, leg.state === "ok" ? leg.candidates.toLocaleString() : leg.state)));
+  const took = `${counted(answer.total, "result")} in ${Math.max(1, Math.round(answer.took_ms))} ms`;
+  return [h("span", { role: "status" }, took), h("span", { class: "legs" }, ...legs)];
+}
+
+function drawProblem(error) {
+  const enter = refused(error) && h("button", { type: "button", class: "small", onclick: openKey }, "Enter a key");
+  const again = h("button", { type: "button", class: "small", onclick: () => search.ask() }, "Try again");
+  byId("problem").replaceChildren(notice("bad", "broken", error.message, enter || again));
+}
+
+function changed() {
+  search.ask();
+  fillStart();
+  reloadDocument();
+}
+
+function startDialogs() {
+  for (const dialog of document.querySelectorAll("dialog")) {
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  }
+  byId("help-open").addEventListener("click", () => byId("help").showModal());
+  byId("status-open").addEventListener("click", () => {
+    byId("status").showModal();
+    showStatus();
+  });
+}
+
+function startFilters() {
+  const show = (on) => {
+    document.body.classList.toggle("filtering", on);
+    byId("filters-open").setAttribute("aria-expanded", String(on));
+  };
+  byId("filters-open").addEventListener("click", () => show(!document.body.classList.contains("filtering")));
+  byId("filters-close").addEventListener("click", () => show(false));
+  byId("filters-clear").addEventListener("click", () => state.clearFilters());
+}
+
+function startField() {
+  const field = byId("query");
+  field.value = state.now().query;
+  field.addEventListener("input", () => state.type(field.value));
+  byId("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    byId("hits").querySelector("a.open")?.focus();
+  });
+  byId("home").addEventListener("click", (event) => {
+    event.preventDefault();
+    state.home();
+    field.focus();
+  });
+}
+
+state.follow(follow);
+search.on("answer", (answer) => draw("answer", () => drawAnswer(answer)));
+search.on("facets", (counts) => draw("facets", () => drawFacets(byId("facets"), counts, state.now().query)));
+search.on("problem", (error) => draw("problem", () => drawProblem(error)));
+search.on("busy", (busy) => document.body.classList.toggle("busy", busy));
+byId("more").addEventListener("click", () => search.more());
+
+startTheme();
+startDialogs();
+startFilters();
+startField();
+startKeyboard();
+startKey(changed);
+startUpload(() => {
+  search.ask();
+  fillStart();
+});
+drawChoice();
+search.ask();
+drawDocument(state.now());
+fillStart();
