@@ -45,6 +45,7 @@ LAYERS = [
     {"opening"},
     {"federation"},
     {"evaluate"},
+    {"mcp"},
     {"serve"},
     {"cli"},
     {"__main__", "__init__"},

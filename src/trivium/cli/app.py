@@ -38,6 +38,7 @@ COMMANDS: Mapping[str, str] = {
     "trust": "settings:trust",
     "feedback": "judging:feedback",
     "remember": "remembering:remember",
+    "mcp": "agents:mcp",
     "serve": "serving:serve",
     "key": "serving:key",
 }
