@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -31,6 +32,9 @@ from trivium.serve.routes import (
 from trivium.serve.service import Service
 from trivium.types import PUBLIC
 from trivium.version import __version__
+
+if TYPE_CHECKING:
+    from trivium.serve.agents import Agents
 
 PORTAL = Path(__file__).parent / "portal"
 ROUTERS = (
@@ -60,13 +64,25 @@ def _warm(service: Service) -> None:
     service.ready.set()
 
 
+def _agents(service: Service) -> Agents | None:
+    """The tools for agents, where what speaks their protocol is installed."""
+    try:
+        from trivium.serve.agents import Agents
+    except ImportError:
+        return None
+    return Agents(service)
+
+
 def application(service: Service) -> FastAPI:
     """The application that answers for an open library."""
+
+    agents = _agents(service)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         warming = asyncio.get_running_loop().run_in_executor(None, _warm, service)
-        yield
+        async with agents.running() if agents else nullcontext():
+            yield
         await warming
         await asyncio.to_thread(service.tasks.close, STOP_SECONDS)
 
@@ -82,9 +98,12 @@ def application(service: Service) -> FastAPI:
     app.state.service = service
     for kind in (Problem, TriviumError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer_problem)
-    for router in ROUTERS:
+    only_agents = service.options.only_agents
+    for router in () if only_agents else ROUTERS:
         app.include_router(router)
-    if (PORTAL / "index.html").is_file():
+    if agents:
+        app.router.routes.append(agents.route)
+    if (PORTAL / "index.html").is_file() and not only_agents:
         app.mount("/", StaticFiles(directory=PORTAL, html=True), name="portal")
     app.openapi = described(app)  # type: ignore[method-assign]
     app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING, compresslevel=5)

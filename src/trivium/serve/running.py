@@ -113,6 +113,8 @@ def serve_forever(
     if owner:
         told(f"open {url}/#token={service.gate.owner_token()} (good once) to see the whole library")
     told(f"{library.folder} is served at {url}; Ctrl-C stops it")
+    if options.only_agents:
+        told(f"agents find it at {url}/mcp")
     Server(service).run(sockets=[listener])
 
 

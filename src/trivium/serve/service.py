@@ -31,6 +31,8 @@ class Options:
     rate: float | None = None
     """Requests a second for each key or address; 0 sets no limit, None leaves it to the place."""
     log_queries: bool = False
+    only_agents: bool = False
+    """Whether the tools for agents are all that is served."""
 
 
 DEFAULTS = Options()
