@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from trivium.config import FuseSettings
 from trivium.text import STOP_WORDS, is_cjk, words
-from trivium.types import Leg, LegState, Ranking
+from trivium.types import Leg, LegState, Ranking, Yardstick
 
 FIRST = 10  # the hits that people look at; with fewer chance plays too large a part
 ENOUGH = 100  # chunks to search; of fewer, ten are too large a part to look chosen
 CHANCE = 3.0  # standard errors above the mean: a draw by lot gets there once in 700 times
+CLOSE = 0.005  # a verdict as close as this is not left to a mean that is only about right
 WORD_LEGS = ("keyword", "trigram")
 HALF = 0.5  # they still find titles such as "The Who", and words in the very form that was typed
 NOTHING_TO_SAY = (
@@ -91,7 +92,8 @@ def _without_order(leg: Leg) -> Leg:
     if leg.state is not LegState.OK or len(scores) != 1 or len(leg.ranking) <= FIRST:
         return leg
     [score] = scores
-    if leg.yardstick is not None and leg.yardstick.mean < score / 2:
+    measure = leg.yardstick.exact() if leg.yardstick and leg.yardstick.exact else leg.yardstick
+    if measure is not None and measure.mean < score / 2:
         return leg
     return _noted(leg, 0.0, "weighted down to 0: all its hits have the same score")
 
@@ -117,10 +119,18 @@ def _can_judge(witness: Leg) -> bool:
 
 
 def _beats_the_lot(witness: Leg, chunks: Sequence[str]) -> bool:
-    assert witness.yardstick is not None
-    mean = math.fsum(witness.yardstick.score_of(chunks)) / len(chunks)
-    error = witness.yardstick.deviation / math.sqrt(len(chunks))
-    return mean - witness.yardstick.mean > CHANCE * error
+    measure = witness.yardstick
+    assert measure is not None
+    mean = math.fsum(measure.score_of(chunks)) / len(chunks)
+    ahead = _ahead(measure, mean, len(chunks))
+    if measure.exact is not None and abs(ahead) < CLOSE:
+        ahead = _ahead(measure.exact(), mean, len(chunks))
+    return ahead > 0
+
+
+def _ahead(measure: Yardstick, mean: float, count: int) -> float:
+    """By how much a mean of so many scores is better than one drawn by lot would be."""
+    return mean - measure.mean - CHANCE * measure.deviation / math.sqrt(count)
 
 
 def _noted(leg: Leg, trust: float, note: str) -> Leg:

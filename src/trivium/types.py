@@ -454,6 +454,8 @@ class Yardstick:
     mean: float
     deviation: float
     count: int
+    exact: Callable[[], Yardstick] | None = None
+    """Where mean and deviation are only about right (within .001): the same, worked out exactly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _MAGIC = b"TRIVARR1"
+_HEAD = 8  # bytes of a string that fit a number
 _ALIGNMENT = 64  # a cache line, and enough for every vector instruction
 
 
@@ -99,6 +100,9 @@ class MappedArrays(Mapping[str, Array]):
         array: Array = np.asarray(data).view(dtype).reshape(entry["shape"])
         return array
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 
@@ -107,13 +111,17 @@ class MappedArrays(Mapping[str, Array]):
 
 
 class Strings:
-    """A list of strings as two arrays, so that opening it costs nothing."""
+    """A list of strings as two arrays, so that opening it costs nothing.
 
-    __slots__ = ("blob", "offsets")
+    A sorted list has `heads`: the first bytes of each string as a number, to look it up by.
+    """
 
-    def __init__(self, blob: Array, offsets: Array) -> None:
+    __slots__ = ("blob", "heads", "offsets")
+
+    def __init__(self, blob: Array, offsets: Array, heads: Array | None = None) -> None:
         self.blob = blob
         self.offsets = offsets
+        self.heads = heads
 
     @classmethod
     def pack(cls, strings: list[str]) -> Strings:
@@ -125,9 +133,22 @@ class Strings:
     def arrays(self, name: str) -> dict[str, Array]:
         return {f"{name}.blob": self.blob, f"{name}.offsets": self.offsets}
 
+    def sorted_arrays(self, name: str) -> dict[str, Array]:
+        """Those of a sorted list, with its heads."""
+        padded = np.concatenate([self.blob, np.zeros(_HEAD, np.uint8)])
+        places = np.arange(_HEAD)
+        lengths = np.diff(self.offsets)
+        taken = padded[self.offsets[:-1, None] + places]
+        taken[places >= lengths[:, None]] = 0
+        heads = taken.view(">u8").reshape(-1).astype(np.uint64)
+        return {**self.arrays(name), f"{name}.heads": heads}
+
     @classmethod
     def of(cls, arrays: Mapping[str, Array], name: str) -> Strings:
-        return cls(arrays[f"{name}.blob"], arrays[f"{name}.offsets"])
+        found = cls(arrays[f"{name}.blob"], arrays[f"{name}.offsets"])
+        if f"{name}.heads" in arrays:
+            found.heads = arrays[f"{name}.heads"]
+        return found
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -149,6 +170,10 @@ class Strings:
         """In a sorted list: the index of the first string that is not less than this one."""
         wanted = string.encode("utf-8", "surrogatepass")
         low, high = 0, len(self)
+        if self.heads is not None:
+            head = np.uint64(int.from_bytes(wanted[:_HEAD].ljust(_HEAD, b"\0"), "big"))
+            low = int(self.heads.searchsorted(head))
+            high = int(self.heads.searchsorted(head, side="right"))
         while low < high:
             middle = (low + high) // 2
             if self._bytes(middle) < wanted:

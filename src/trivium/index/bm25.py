@@ -24,6 +24,9 @@ from trivium.index.segment import BODY, WIDTH, Segment
 from trivium.types import COLUMNS, Bm25, Phrase, WordQuery
 
 SMALLEST_IDF = 1e-6  # FTS5's floor for terms that more than half of the rows hold
+MOST_NORMS = 4  # kept for a segment: one for each word leg, and as many again after an edit
+MOST_PHRASES = 1_000  # phrases whose places are kept for a segment
+LONGEST_KEPT = 5_000  # positions of a phrase that are kept: the longest are the rarest to be asked
 
 Floats = NDArray[np.float64]
 
@@ -90,9 +93,10 @@ def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics
         best: list[Floats | None] = [None] * len(parts)
         for phrase in clause.phrases:
             found = [occurrences(part.segment, phrase, weights) for part in parts]
+            holding = _document_frequency(parts, found)
             if phrase is clause.phrases[0]:
-                inverse = _inverse_frequency(parts, found, known.count)
-            held_at_all |= _document_frequency(parts, found) > 0
+                inverse = _inverse_frequency(holding, known.count)
+            held_at_all |= holding > 0
             for place, (hits, norm) in enumerate(zip(found, norms, strict=True)):
                 if not len(hits.rows):
                     continue
@@ -122,14 +126,26 @@ def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics
     for part, values in zip(parts, scores, strict=True):
         for phrase in query.excluded:
             values[occurrences(part.segment, phrase, weights).rows] = 0.0
-        rows = np.flatnonzero((values > 0) & part.allowed)
+        rows = np.flatnonzero(values > 0)
+        rows = rows[part.allowed[rows]]
         results.append((rows, values[rows]))
     return Scored(results, ceiling)
 
 
 def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
     """How many visible rows hold the phrase."""
-    return _document_frequency(parts, [occurrences(p.segment, phrase, weights) for p in parts])
+    every_column = bool((weights > 0).all())
+    return sum(_frequency(part, phrase, weights, every_column) for part in parts)
+
+
+def _frequency(part: Part, phrase: Phrase, weights: Floats, every_column: bool) -> int:
+    if every_column and part.all_visible and len(phrase.terms) == 1 and not phrase.prefix:
+        term = part.segment.term(phrase.terms[0])
+        first, last = (
+            part.segment.arrays["posting.offsets"][term : term + 2] if term >= 0 else (0, 0)
+        )
+        return int(last - first)
+    return _document_frequency([part], [occurrences(part.segment, phrase, weights)])
 
 
 def frequencies(parts: Sequence[Part], terms: Iterable[str], counted: Mask) -> dict[str, int]:
@@ -164,8 +180,21 @@ def occurrences(segment: Segment, phrase: Phrase, weights: Floats) -> Occurrence
         found = [segment.positions(term) for term in range(first, last)]
         positions: Array = np.concatenate(found) if found else np.empty(0, np.int64)
     else:
-        positions = _adjacent(segment, phrase)
+        positions = _remembered(segment, phrase)
     return _count(segment, positions, weights)
+
+
+def _remembered(segment: Segment, phrase: Phrase) -> Array:
+    """The positions of a phrase; how often it occurs is asked before it is ranked by."""
+    key = (phrase.terms, phrase.prefix)
+    known = segment.phrases.get(key)
+    if known is None:
+        known = _adjacent(segment, phrase)
+        if len(segment.phrases) >= MOST_PHRASES:
+            segment.phrases.clear()
+        if len(known) <= LONGEST_KEPT:
+            segment.phrases[key] = known
+    return known
 
 
 def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
@@ -187,22 +216,36 @@ def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
 
 
 def _adjacent(segment: Segment, phrase: Phrase) -> Array:
-    """The positions where the phrase's last term stands right after all the others."""
+    """The positions where the phrase's last term stands right after all the others, ascending."""
     terms = [segment.term(term) for term in phrase.terms]
+    places = [_forms(segment, [term]) for term in terms[:-1]]
     if phrase.prefix:
-        first, last = segment.terms.prefix_range(phrase.terms[-1])
-        endings = [segment.positions(term) for term in range(first, last)]
-        final: Array = np.sort(np.concatenate(endings)) if endings else np.empty(0, np.int64)
-    elif terms[-1] >= 0:
-        final = segment.positions(terms[-1])
+        places.append(_forms(segment, range(*segment.terms.prefix_range(phrase.terms[-1]))))
     else:
+        places.append(_forms(segment, terms[-1:]))
+    if not all(places):
         return np.empty(0, np.int64)
-    if min(terms[:-1]) < 0:
-        return np.empty(0, np.int64)
-    reached = segment.positions(terms[0]).astype(np.int64)
-    for term in terms[1:-1]:
-        reached = np.intersect1d(reached + 1, segment.positions(term), assume_unique=True)
-    return np.intersect1d(reached + 1, final, assume_unique=True)
+    # from the rarest term on, so that all the others are only looked up, never read as a whole
+    rarest = min(range(len(places)), key=lambda at: sum(map(len, places[at])))
+    reached = np.sort(np.concatenate(places[rarest]).astype(np.int64)) - rarest
+    for at, forms in enumerate(places):
+        if at != rarest:
+            reached = _standing(reached, forms, at)
+    return reached + (len(places) - 1)
+
+
+def _forms(segment: Segment, terms: Sequence[int]) -> list[Array]:
+    return [form for term in terms if term >= 0 for form in segment.forms(term)]
+
+
+def _standing(starts: Array, forms: Sequence[Array], shift: int) -> Array:
+    """Those of the starts that have a form of the term at this distance."""
+    held = np.zeros(len(starts), bool)
+    wanted = starts + shift
+    for form in forms:
+        needles = wanted.astype(form.dtype)  # of the same type: the long list is not copied
+        held |= form[np.searchsorted(form, needles).clip(max=len(form) - 1)] == needles
+    return starts[held & (wanted >= 0)]
 
 
 def _count(segment: Segment, positions: Array, weights: Floats) -> Occurrences:
@@ -215,10 +258,17 @@ def _count(segment: Segment, positions: Array, weights: Floats) -> Occurrences:
 
 
 def _length_norm(segment: Segment, weights: Floats, bm25: Bm25, known: Statistics) -> Floats:
-    lengths = segment.length_in(weights > 0)
-    average = known.average_length or 1.0
-    relative: Floats = lengths.astype(np.float64) / average
-    return bm25.k1 * (1 - bm25.b + bm25.b * relative)
+    """What each row's length does to its counts; kept, because it hangs on nothing in the query."""
+    counted = weights > 0
+    key = (counted.tobytes(), bm25.k1, bm25.b, known.average_length)
+    norm = segment.norms.get(key)
+    if norm is None:
+        relative: Floats = segment.length_in(counted) / (known.average_length or 1.0)
+        norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
+        if len(segment.norms) >= MOST_NORMS:
+            segment.norms.clear()
+        segment.norms[key] = norm
+    return norm
 
 
 def _document_frequency(parts: Sequence[Part], found: Sequence[Occurrences]) -> int:
@@ -228,8 +278,7 @@ def _document_frequency(parts: Sequence[Part], found: Sequence[Occurrences]) -> 
     )
 
 
-def _inverse_frequency(parts: Sequence[Part], found: Sequence[Occurrences], count: int) -> float:
-    holding = _document_frequency(parts, found)
+def _inverse_frequency(holding: int, count: int) -> float:
     inverse = math.log((count - holding + 0.5) / (holding + 0.5))
     return inverse if inverse > 0 else SMALLEST_IDF
 

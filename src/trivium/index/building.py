@@ -212,7 +212,7 @@ def _assemble(
         **iris.arrays("iri"),
         **documents,
         "stream.starts": starts,
-        **Strings.pack(terms).arrays("term"),
+        **Strings.pack(terms).sorted_arrays("term"),
         "term.surfaces": np.append(np.flatnonzero(is_first), len(surfaces)).astype(np.int64),
         **Strings.pack(surfaces).arrays("surface"),
         "surface.positions": _offsets(np.bincount(surface, minlength=len(surfaces))),

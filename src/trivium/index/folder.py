@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from trivium.index.arrays import Array, CacheDamaged, MappedArrays, write_arrays
+from trivium.index.arrays import CacheDamaged, MappedArrays, write_arrays
 from trivium.index.building import merge
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, merge_blocks
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
-FORMAT = 3
+FORMAT = 4
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
 GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
 
@@ -57,8 +57,7 @@ class CacheFolder:
             )
         blocks = []
         for place, name in enumerate(manifest["blocks"]):
-            arrays = MappedArrays(self._path / name)
-            block = Block(arrays["numbers"], arrays["matrix"])
+            block = Block(MappedArrays(self._path / name))
             blocks.append(LivingBlock(block, _unpack(alive[f"block.{place}"], len(block)), name))
         generation, model = manifest["generation"], manifest["model"]
         return Snapshot(generation, model, tuple(segments), tuple(blocks)), manifest["stamp"]
@@ -106,12 +105,8 @@ class CacheFolder:
         if living.file and (self._path / living.file).exists():
             return living
         name = self._new_name("vectors")
-        arrays: dict[str, Array] = {
-            "numbers": living.block.numbers,
-            "matrix": living.block.matrix,
-        }
-        write_arrays(self._path / name, arrays)
-        return replace(living, file=name)
+        write_arrays(self._path / name, living.block.arrays())
+        return LivingBlock(Block(MappedArrays(self._path / name)), living.alive, name)
 
     def _new_name(self, kind: str) -> str:
         return f"{kind}-{uuid.uuid4().hex[:12]}.arrays"

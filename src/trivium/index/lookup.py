@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.index.documents import Mask
 from trivium.index.matrix import Neighbours
 from trivium.types import Yardstick
 from trivium.vectors import Floats32, cosines
@@ -18,79 +17,90 @@ if TYPE_CHECKING:
     from trivium.index.snapshot import Seen
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 _FINE = 1 << 20  # steps of a millionth: finer than any use of a mean, and no sum overflows
 
 
-def of_words(
-    seen: Seen, found: Sequence[tuple[NDArray[np.int64], Floats]], allowed: Sequence[Mask]
-) -> Yardstick:
-    """The yardstick of an answer: what is not in it scores 0."""
+def of_words(seen: Seen, found: Sequence[tuple[Rows, Floats]], count: int) -> Yardstick:
+    """The yardstick of an answer over `count` chunks: what is not in it scores 0."""
 
     def score_of(chunks: Sequence[str]) -> list[float]:
-        return [_score(seen, found, chunk) for chunk in chunks]
+        given = np.zeros(len(chunks))
+        segments, places = seen.places(chunks)
+        for segment, (rows, scores) in enumerate(found):
+            here = np.flatnonzero(segments == segment)
+            if len(here) and len(rows):
+                index = np.searchsorted(rows, places[here]).clip(max=len(rows) - 1)
+                held = rows[index] == places[here]
+                given[here[held]] = scores[index[held]]
+        return given.tolist()
 
-    count = sum(int(np.count_nonzero(mask)) for mask in allowed)
     return yardstick(score_of, [scores for _, scores in found], count)
 
 
-def _score(seen: Seen, found: Sequence[tuple[NDArray[np.int64], Floats]], chunk: str) -> float:
-    stands = seen.place(chunk)
-    if stands is None:
-        return 0.0
-    rows, scores = found[stands[0]]
-    index = int(np.searchsorted(rows, stands[1]))
-    return float(scores[index]) if index < len(rows) and rows[index] == stands[1] else 0.0
-
-
 def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
-    """The yardstick of cosines: exact ones for named chunks, rough ones for mean and deviation."""
+    """The yardstick of cosines: exact ones for named chunks.
+
+    Mean and deviation are rough where the vectors were passed over as bytes; `exact` says better.
+    """
 
     def score_of(chunks: Sequence[str]) -> list[float]:
-        given = [0.0] * len(chunks)
-        for index, block, rows in _rows(seen, chunks, neighbours.allowed):
-            matrix = neighbours.blocks[block].matrix[rows]
-            for place, cosine in zip(index, cosines(matrix, neighbours.query), strict=True):
-                given[place] = float(cosine)
-        return given
+        given = np.zeros(len(chunks))
+        for index, block, rows in _rows(seen, chunks):
+            allowed = neighbours.rows[block]
+            if allowed is not None:
+                kept = _in(rows, allowed)
+                index, rows = index[kept], rows[kept]
+            given[index] = cosines(neighbours.blocks[block].matrix[rows], neighbours.query)
+        return given.tolist()
 
-    rough = [
-        cosine[mask].astype(np.float64)
-        for cosine, mask in zip(neighbours.rough, neighbours.allowed, strict=True)
-    ]
-    return yardstick(score_of, rough, neighbours.considered)
+    def exact() -> Yardstick:
+        return yardstick(score_of, neighbours.middles(exact=True), neighbours.considered)
+
+    if not neighbours.is_rough:
+        return exact()
+    count = neighbours.considered
+    middles = neighbours.middles(exact=False)
+    mean = sum(float(some.sum()) for some in middles) / count
+    square = sum(float(some @ some) for some in middles) / count
+    deviation = math.sqrt(max(0.0, square - mean * mean))
+    return Yardstick(score_of, mean, deviation, count, exact)
 
 
 def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:
     blocks = seen.snapshot.blocks
     width = blocks[0].block.matrix.shape[1] if blocks else 0
     given = np.zeros((len(chunks), width), np.float32)
-    for index, block, rows in _rows(seen, chunks, [living.alive for living in blocks]):
-        given[index] = blocks[block].block.matrix[rows]
+    for index, block, rows in _rows(seen, chunks):
+        alive = blocks[block].alive[rows]
+        given[index[alive]] = blocks[block].block.matrix[rows[alive]]
     return given
 
 
-def _rows(
-    seen: Seen, chunks: Sequence[str], allowed: Sequence[Mask]
-) -> list[tuple[list[int], int, list[int]]]:
+def _rows(seen: Seen, chunks: Sequence[str]) -> Iterator[tuple[Rows, int, Rows]]:
     """For each block: which of the chunks have a vector there, and in which rows."""
-    stands = [seen.place(chunk) for chunk in chunks]
-    numbers = np.array(
-        [
-            seen.snapshot.segments[at[0]].segment.numbers[at[1]] if at else -1  # no chunk has it
-            for at in stands
-        ],
-        np.int64,
-    )
-    found = []
-    for block, (living, mask) in enumerate(zip(seen.snapshot.blocks, allowed, strict=True)):
-        known = living.block.numbers
+    numbers = np.full(len(chunks), -1, np.int64)  # no chunk has this number
+    segments, places = seen.places(chunks)
+    for segment, living in enumerate(seen.snapshot.segments):
+        here = np.flatnonzero(segments == segment)
+        numbers[here] = living.segment.numbers[places[here]]
+    for block, one in enumerate(seen.snapshot.blocks):
+        known = one.block.numbers
         if not len(known):
             continue
-        places = np.searchsorted(known, numbers).clip(max=len(known) - 1)
-        index = np.flatnonzero((known[places] == numbers) & mask[places])
-        found.append((index.tolist(), block, places[index].tolist()))
-    return found
+        found = np.searchsorted(known, numbers).clip(max=len(known) - 1)
+        index = np.flatnonzero(known[found] == numbers)
+        yield index, block, found[index]
+
+
+def _in(wanted: Rows, ascending: Rows) -> NDArray[np.bool_]:
+    if not len(ascending):
+        return np.zeros(len(wanted), bool)
+    held: NDArray[np.bool_] = (
+        ascending[np.searchsorted(ascending, wanted).clip(max=len(ascending) - 1)] == wanted
+    )
+    return held
 
 
 def yardstick(
@@ -102,7 +112,7 @@ def yardstick(
     """
     if not count:
         return Yardstick(score_of, 0.0, 0.0, 0)
-    total = sum(int(np.rint(some * _FINE).astype(np.int64).sum()) for some in scores)
-    squares = sum(int(np.rint(some * some * _FINE).astype(np.int64).sum()) for some in scores)
+    total = math.fsum(float(np.rint(some * _FINE).sum()) for some in scores)
+    squares = math.fsum(float(np.rint(some * some * _FINE).sum()) for some in scores)
     mean, square = total / _FINE / count, squares / _FINE / count
     return Yardstick(score_of, mean, math.sqrt(max(0.0, square - mean * mean)), count)

@@ -2,28 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.index.arrays import Array
+from trivium.index.codes import Bounds, Codes, bounds, encode
 from trivium.index.documents import Mask
 from trivium.vectors import Floats32, cosines
 
 FLOAT32_STEP = 2.0**-23
-OUT = np.float32(-2.0)  # below every cosine: what the filter does not allow
+CODED_FROM = 4_096  # numbers of a block (rows): below, a pass over float32 is as quick as codes
+GROUPS = 4  # groups of rows for each neighbour wanted, whose maxima tell where the cut may be
+
+Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
 class Block:
-    """Unit vectors of chunks, in ascending order of the store's chunk numbers; immutable."""
+    """Unit vectors of chunks, in ascending order of the store's chunk numbers; immutable.
 
-    numbers: NDArray[np.int64]
-    matrix: Floats32
+    Mapped from a file or held in memory; nothing is read before it is needed.
+    """
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._arrays = arrays
+
+    @classmethod
+    def of(cls, numbers: Rows, matrix: Floats32) -> Block:
+        return cls({"numbers": numbers, "matrix": matrix})
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @cached_property
+    def numbers(self) -> Rows:
+        return self._arrays["numbers"]
+
+    @cached_property
+    def matrix(self) -> Floats32:
+        return self._arrays["matrix"]
+
+    @cached_property
+    def width(self) -> int:
+        """The dimension of the vectors."""
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def codes(self) -> Codes:
+        if "codes" not in self._arrays:
+            return encode(self.matrix)
+        return Codes(*(self._arrays[name] for name in ("codes", "steps", "slack")))
+
+    def arrays(self) -> dict[str, Array]:
+        """What a file of this block holds."""
+        arrays: dict[str, Array] = {"numbers": self.numbers, "matrix": self.matrix}
+        if len(self) >= CODED_FROM:
+            codes = self.codes
+            arrays |= {"codes": codes.codes, "steps": codes.steps, "slack": codes.slack}
+        return arrays
 
 
 def merge_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Block:
@@ -31,45 +71,109 @@ def merge_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Block:
     numbers = np.concatenate([b.numbers[m] for b, m in zip(blocks, alive, strict=True)])
     matrix = np.concatenate([b.matrix[m] for b, m in zip(blocks, alive, strict=True)])
     order = np.argsort(numbers, kind="stable")
-    return Block(numbers[order], matrix[order])
+    if not (order == np.arange(len(order))).all():
+        numbers, matrix = numbers[order], matrix[order]
+    return Block.of(numbers, matrix)
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A fast float32 pass over the allowed vectors, from which exact neighbours are taken."""
+    """A fast pass over the allowed vectors, from which exact neighbours are taken.
+
+    `rows` are the allowed rows of each block, ascending; None where all are.
+    """
 
     blocks: Sequence[Block]
-    allowed: Sequence[Mask]
+    rows: Sequence[Rows | None]
     query: Floats32
-    rough: Sequence[NDArray[np.float32]]
+    rough: Sequence[Bounds]
     considered: int
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], allowed: Sequence[Mask], query: Floats32) -> Neighbours:
+    def of(
+        cls,
+        blocks: Sequence[Block],
+        rows: Sequence[Rows | None],
+        query: Floats32,
+        coded_from: int = CODED_FROM,
+    ) -> Neighbours:
         rough = [
-            np.where(mask, block.matrix @ query, OUT)
-            for block, mask in zip(blocks, allowed, strict=True)
+            _bounds(block, chosen, query, coded_from)
+            for block, chosen in zip(blocks, rows, strict=True)
         ]
-        considered = sum(int(np.count_nonzero(mask)) for mask in allowed)
-        return cls(blocks, allowed, query, rough, considered)
+        return cls(blocks, rows, query, rough, sum(len(one) for one in rough))
 
-    def nearest(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    @property
+    def is_rough(self) -> bool:
+        """Whether the middles of the bounds are further from the cosines than float32 is."""
+        return any(len(one) and one.spread[0] > 1e-3 for one in self.rough)
+
+    def middles(self, *, exact: bool) -> list[Floats]:
+        """About the cosine of every allowed row, or as exact as float32 makes it."""
+        if not exact:
+            return [one.middle for one in self.rough]
+        pairs = zip(self.blocks, self.rows, strict=True)
+        return [_single_precision(block, rows, self.query).middle for block, rows in pairs]
+
+    def nearest(self, count: int) -> tuple[Rows, Floats]:
         """Chunk numbers and float64 cosines of all that can be among the `count` nearest."""
         if not self.considered:
             return np.empty(0, np.int64), np.empty(0)
-        cut = self._cut(min(count, self.considered))
-        numbers, exact = [], []
-        for block, mask, similarity in zip(self.blocks, self.allowed, self.rough, strict=True):
-            rows = np.flatnonzero((similarity >= cut) & mask)
-            numbers.append(block.numbers[rows])
-            exact.append(cosines(block.matrix[rows], self.query))
-        return np.concatenate(numbers), np.concatenate(exact)
+        count = min(count, self.considered)
+        cut = _reached([one.middle - one.spread for one in self.rough], count)
+        numbers, near = [], []
+        for block, rows, rough in zip(self.blocks, self.rows, self.rough, strict=True):
+            places = np.flatnonzero(rough.middle + rough.spread >= cut)
+            chosen = places if rows is None else rows[places]
+            numbers.append(block.numbers[chosen])
+            near.append(block.matrix[chosen])
+        return self._exact(np.concatenate(numbers), np.concatenate(near), count)
 
-    def _cut(self, count: int) -> float:
-        """The similarity below which no row can be among the `count` nearest."""
-        together = np.concatenate(self.rough) if len(self.rough) > 1 else self.rough[0]
-        place = len(together) - count
-        lowest = float(np.partition(together, place)[place])
-        # The sum of |products| of two unit vectors is at most 1, so each float32 sum is off by
-        # less than dimension · 2⁻²³; two sums are compared.
-        return lowest - 2 * len(self.query) * FLOAT32_STEP
+    def _exact(self, numbers: Rows, near: Floats32, count: int) -> tuple[Rows, Floats]:
+        """Of these rows, which hold the nearest, those that single precision does not rule out."""
+        similarity = near @ self.query
+        if len(similarity) > count:
+            place = len(similarity) - count
+            lowest = float(np.partition(similarity, place)[place])
+            kept = similarity >= lowest - 2 * _error(self.query)
+            numbers, near = numbers[kept], near[kept]
+        return numbers, cosines(near, self.query)
+
+
+def _error(query: Floats32) -> float:
+    """How far a float32 product can be off.
+
+    The sum of |products| of two unit vectors is at most 1, so a sum is off by less than this.
+    """
+    return len(query) * FLOAT32_STEP
+
+
+def _bounds(block: Block, rows: Rows | None, query: Floats32, coded_from: int) -> Bounds:
+    count = len(block) if rows is None else len(rows)
+    if len(block) < coded_from:
+        return _single_precision(block, rows, query)
+    if rows is None or 4 * count > len(block):
+        found = bounds(block.codes, query)
+        return found if rows is None else Bounds(found.middle[rows], found.spread[rows])
+    return bounds(block.codes.take(rows), query)
+
+
+def _single_precision(block: Block, rows: Rows | None, query: Floats32) -> Bounds:
+    matrix = block.matrix if rows is None else block.matrix[rows]
+    middle = (matrix @ query).astype(np.float64)
+    return Bounds(middle, np.full(len(middle), _error(query)))
+
+
+def _reached(values: Sequence[Floats], count: int) -> float:
+    """A value that at least `count` of these reach; seldom much lower than need be.
+
+    The maxima of groups are a few hundred numbers, where a whole partition would sort through all.
+    """
+    together = np.concatenate(values) if len(values) > 1 else values[0]
+    size = len(together) // (GROUPS * count)
+    if size > 1:
+        whole = len(together) // size * size
+        maxima = together[:whole].reshape(-1, size).max(axis=1)
+        together = np.concatenate([maxima, together[whole:]])
+    place = len(together) - count
+    return float(np.partition(together, place)[place])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from trivium.types import COLUMNS, chunk_id
 WIDTH = len(COLUMNS)
 BODY = COLUMNS.index("body")
 GAP = -1
+MOST_KNOWN = 100_000  # chunk ids remembered for a segment: some ten megabytes
 
 
 class Segment:
@@ -32,6 +34,11 @@ class Segment:
         self._length_in: dict[bytes, NDArray[np.int64]] = {}
         self._document_ids: dict[int, str] = {}
         self._terms: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
+        self.norms: dict[object, NDArray[np.float64]] = {}
+        """What each row's length makes of a count of words; by all that this depends on."""
+        self.phrases: dict[object, NDArray[np.int64]] = {}
+        """Where phrases stand that were looked up: the same ones are soon asked for again."""
         self.known_rows: dict[str, int] = {}
         """The rows of chunks that were given out as candidates: they are soon asked for again."""
 
@@ -90,6 +97,19 @@ class Segment:
     def id(self, row: int) -> str:
         return self.ids(np.array([row]))[0]
 
+    def known_ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The chunk ids of rows that are candidates: they are soon asked for again."""
+        numbers = rows.tolist()
+        found = list(map(self._ids.get, numbers))
+        if None in found:
+            if len(self._ids) > MOST_KNOWN:
+                self._ids, self.known_rows = {}, {}
+            ids = self.ids(rows)
+            self._ids.update(zip(numbers, ids, strict=True))
+            self.known_rows.update(zip(ids, numbers, strict=True))
+            return ids
+        return [id for id in found if id is not None]
+
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """The chunk ids of these rows."""
         return [
@@ -128,21 +148,35 @@ class Segment:
         order = self.arrays["row.by_number"]
         if not len(order):
             return order
-        ascending = self.numbers[order]
+        ascending = self._ascending
         places = np.searchsorted(ascending, numbers).clip(max=len(order) - 1)
         rows: NDArray[np.int64] = order[places[ascending[places] == numbers]]
         return rows
+
+    @cached_property
+    def _ascending(self) -> NDArray[np.int64]:
+        return self.numbers[self.arrays["row.by_number"]]
+
+    @cached_property
+    def documents_ascend(self) -> bool:
+        """Whether the rows of each document stand together, as they nearly always do."""
+        return bool((np.diff(self.document) >= 0).all())
 
     def surface_range(self, term: int) -> tuple[int, int]:
         offsets = self.arrays["term.surfaces"]
         return int(offsets[term]), int(offsets[term + 1])
 
     def positions(self, term: int) -> NDArray[np.int64]:
-        """All positions of a term, ascending."""
+        """All positions of a term; ascending within each of its forms."""
         first, last = self.surface_range(term)
         offsets = self.arrays["surface.positions"]
-        found = self.arrays["positions"][offsets[first] : offsets[last]]
-        return np.sort(found) if last - first > 1 else found
+        return self.arrays["positions"][offsets[first] : offsets[last]]
+
+    def forms(self, term: int) -> list[NDArray[np.int64]]:
+        """The positions of each form of a term, ascending."""
+        first, last = self.surface_range(term)
+        ends = self.arrays["surface.positions"][first : last + 1].tolist()
+        return [self.arrays["positions"][start:end] for start, end in pairwise(ends)]
 
     def rows_of_surface(self, surface: int) -> NDArray[np.int64]:
         """The rows that hold this very form of a word, ascending."""

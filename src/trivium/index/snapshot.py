@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,13 @@ from trivium.index import lookup
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.segment import Segment
+from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
 from trivium.protocols import Found, Frequencies
-from trivium.types import COLUMNS, Bm25, Filter, Grant, Unit, WordQuery
+from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery
 from trivium.vectors import Floats32
 
-SubjectsOfTypes = Callable[[tuple[str, ...], bool], frozenset[str]]
-"""Resolves RDF types (and their subclasses, if so asked) to the subjects that visibly have one."""
+MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
+_EVERY_COLUMN = np.ones(len(COLUMNS))
 
 Scored = tuple[str, float, str]
 """A chunk's id, its score, and the id of the unit it belongs to."""
@@ -72,6 +74,8 @@ class Seen:
     all_visible: tuple[bool, ...]
     _statistics: dict[bytes, words.Statistics] = field(default_factory=dict)
     _frequencies: dict[bytes, dict[str, int]] = field(default_factory=dict)
+    _phrases: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _selections: dict[object, Selection] = field(default_factory=dict)
 
     @classmethod
     def through(cls, snapshot: Snapshot, grant: Grant) -> Seen:
@@ -84,25 +88,39 @@ class Seen:
             visible.append(mask)
         return cls(snapshot, tuple(visible), tuple(bool(mask.all()) for mask in visible))
 
-    def parts(self, allowed: Sequence[Mask] | None = None) -> list[words.Part]:
+    @cached_property
+    def parts(self) -> list[words.Part]:
+        """The segments with nothing filtered."""
+        return self._parts(self.visible)
+
+    def _parts(self, allowed: Sequence[Mask]) -> list[words.Part]:
         return [
-            words.Part(living.segment, visible, visible if allowed is None else allowed[i], every)
-            for i, (living, visible, every) in enumerate(
-                zip(self.snapshot.segments, self.visible, self.all_visible, strict=True)
+            words.Part(living.segment, visible, mask, every)
+            for living, visible, mask, every in zip(
+                self.snapshot.segments, self.visible, allowed, self.all_visible, strict=True
             )
         ]
 
-    def allowed(self, filter: Filter, subjects_of: SubjectsOfTypes) -> list[Mask]:
-        """The rows that the filter leaves of the visible ones, for each segment."""
-        return [
-            visible & _matching(living.segment, filter, subjects_of)
-            for living, visible in zip(self.snapshot.segments, self.visible, strict=True)
-        ]
+    def allowed(self, filter: Filter, subjects_of: SubjectsOfTypes) -> Selection:
+        """What the filter leaves of the visible rows; kept for when it comes again."""
+        key = key_of(filter, self._moments)
+        found = self._selections.get(key)
+        if found is None:
+            found = select(self.snapshot, self.visible, filter, subjects_of)
+            if key is not None:
+                while len(self._selections) >= KEPT:
+                    self._selections.pop(next(iter(self._selections)), None)
+                self._selections[key] = found
+        return found
+
+    @cached_property
+    def _moments(self) -> NDArray[np.int64]:
+        return moments(self.snapshot)
 
     def words(
-        self, query: WordQuery, bm25: Bm25, allowed: Sequence[Mask], depth: int, unit: Unit
+        self, query: WordQuery, bm25: Bm25, allowed: Selection, depth: int, unit: Unit
     ) -> Found:
-        parts = self.parts(allowed)
+        parts = self._parts(allowed)
         weights = words.column_weights(bm25)
         counted = (weights > 0).tobytes()
         if counted not in self._statistics:
@@ -119,7 +137,7 @@ class Seen:
             ]
 
         chosen = first_units(best, total, depth)
-        yardstick = lookup.of_words(self, answer.rows, allowed)
+        yardstick = lookup.of_words(self, answer.rows, allowed.total)
         return Found(chosen, len(chosen) == total, matched, answer.ceiling, yardstick=yardstick)
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
@@ -129,43 +147,55 @@ class Seen:
         """
         counted = np.array([name in columns for name in COLUMNS])
         known = self._frequencies.setdefault(counted.tobytes(), {})
-        known |= words.frequencies(self.parts(), [t for t in terms if t not in known], counted)
+        known |= words.frequencies(self.parts, [t for t in terms if t not in known], counted)
         count = sum(int(np.count_nonzero(visible)) for visible in self.visible)
         return Frequencies(count, {term: known[term] for term in terms if term in known})
 
-    def nearest(self, vector: Floats32, allowed: Sequence[Mask], depth: int, unit: Unit) -> Found:
-        by_number = self._allowed_numbers(allowed)
-        masks = [
-            living.alive & by_number[living.block.numbers.clip(max=len(by_number) - 1)]
-            for living in self.snapshot.blocks
-        ]
+    def frequency(self, terms: tuple[str, ...]) -> int:
+        """How many visible rows hold these terms side by side, in any column."""
+        known = self._phrases.get(terms)
+        if known is None:
+            known = words.frequency(self.parts, Phrase(terms), _EVERY_COLUMN)
+            if len(self._phrases) >= MOST_PHRASES:
+                self._phrases.clear()
+            self._phrases[terms] = known
+        return known
+
+    def nearest(self, vector: Floats32, allowed: Selection, depth: int, unit: Unit) -> Found:
         blocks = [living.block for living in self.snapshot.blocks]
-        neighbours = Neighbours.of(blocks, masks, vector)
+        neighbours = Neighbours.of(blocks, allowed.vectors, vector)
 
         def best(count: int) -> list[Scored]:
             numbers, cosines = neighbours.nearest(count)
             return self.named(numbers, cosines, unit)
 
         total = neighbours.considered
-        wanted = (
-            int(np.count_nonzero(mask & living.segment.arrays["row.embedded"]))
-            for living, mask in zip(self.snapshot.segments, allowed, strict=True)
-        )
-        missing = sum(wanted) - total
         chosen = first_units(best, total, depth)
         yardstick = lookup.of_vectors(self, neighbours)
-        return Found(chosen, len(chosen) == total, total, 1.0, missing, yardstick)
+        return Found(chosen, len(chosen) == total, total, 1.0, allowed.embedded - total, yardstick)
 
-    def place(self, chunk: str) -> tuple[int, int] | None:
-        """The segment and row where a chunk that is visible stands."""
-        segments = self.snapshot.segments
-        for remembered in (True, False):
-            for index, living in enumerate(segments):
-                known, segment = living.segment.known_rows, living.segment
-                row = known.get(chunk, -1) if remembered else segment.row_of(chunk)
-                if row >= 0 and self.visible[index][row]:
-                    return index, row
-        return None
+    def places(self, chunks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The segment and the row where each visible chunk stands; -1 and -1 for any other."""
+        segments = np.full(len(chunks), -1, np.int64)
+        rows = np.full(len(chunks), -1, np.int64)
+        for index, living in enumerate(self.snapshot.segments):
+            if not living.segment.known_rows:
+                continue
+            known = map(living.segment.known_rows.get, chunks, repeat(-1))
+            found = np.fromiter(known, np.int64, len(chunks))
+            here = np.flatnonzero(found >= 0)
+            here = here[self.visible[index][found[here]]]
+            segments[here], rows[here] = index, found[here]
+        for place in np.flatnonzero(segments < 0).tolist():
+            segments[place], rows[place] = self._looked_up(chunks[place])
+        return segments, rows
+
+    def _looked_up(self, chunk: str) -> tuple[int, int]:
+        for index, living in enumerate(self.snapshot.segments):
+            row = living.segment.row_of(chunk)
+            if row >= 0 and self.visible[index][row]:
+                return index, row
+        return -1, -1
 
     def vectors(self, chunks: Sequence[str]) -> Floats32:
         """The vector of each chunk as a row; zeros where there is none."""
@@ -205,8 +235,8 @@ class Seen:
         scores: NDArray[np.float64],
         unit: Unit,
     ) -> Iterator[Scored]:
-        ids, units = segment.ids(rows), self.units_of(segment, rows, unit)
-        segment.known_rows.update(zip(ids, rows.tolist(), strict=True))
+        ids = segment.known_ids(rows)
+        units = ids if unit == "chunk" else self.units_of(segment, rows, unit)
         return zip(ids, scores.tolist(), units, strict=True)
 
     def units_of(self, segment: Segment, rows: NDArray[np.int64], unit: Unit) -> list[str]:
@@ -244,11 +274,8 @@ class Seen:
         if unit == "chunk":
             return sum(len(found) for found in rows)
         if unit == "document":  # a document lies in one segment as a whole
-            return sum(
-                int(np.count_nonzero(np.bincount(living.segment.document[found])))
-                for living, found in zip(self.snapshot.segments, rows, strict=True)
-                if len(found)
-            )
+            pairs = zip(self.snapshot.segments, rows, strict=True)
+            return sum(_distinct_documents(living.segment, found) for living, found in pairs)
         return len(
             {
                 name
@@ -257,39 +284,13 @@ class Seen:
             }
         )
 
-    def _allowed_numbers(self, allowed: Sequence[Mask]) -> Mask:
-        """The allowed rows as a mask over the store's chunk numbers; the last entry is False."""
-        numbers = [
-            living.segment.numbers[mask]
-            for living, mask in zip(self.snapshot.segments, allowed, strict=True)
-        ]
-        highest = max((int(n.max()) for n in numbers if len(n)), default=0)
-        by_number = np.zeros(highest + 2, bool)
-        for found in numbers:
-            by_number[found] = True
-        return by_number
 
-
-def _matching(segment: Segment, filter: Filter, subjects_of: SubjectsOfTypes) -> Mask:
-    mask = segment.documents.matching(filter)[segment.document]
-    for name, wanted in (
-        ("row.subject", filter.subjects),
-        ("row.predicate", filter.predicates),
-        ("row.graph", filter.graphs),
-    ):
-        if wanted:
-            mask &= _with_iri(segment, name, frozenset(wanted))
-    if filter.rdf_types:
-        mask &= _with_iri(segment, "row.subject", subjects_of(filter.rdf_types, filter.subclasses))
-    for excluded in filter.exclude:
-        if excluded.narrows():
-            mask &= ~_matching(segment, excluded, subjects_of)
-    return mask
-
-
-def _with_iri(segment: Segment, column: str, wanted: frozenset[str]) -> Mask:
-    codes = [code for code, iri in enumerate(segment.iris.all()) if code and iri in wanted]
-    return np.isin(segment.arrays[column], codes)
+def _distinct_documents(segment: Segment, rows: NDArray[np.int64]) -> int:
+    """How many documents these rows, which ascend, belong to."""
+    documents = segment.document[rows]
+    if not segment.documents_ascend:
+        return len(np.unique(documents))
+    return int(np.count_nonzero(documents[1:] != documents[:-1])) + min(len(documents), 1)
 
 
 def _top(

@@ -21,15 +21,8 @@ def similar(
     found: dict[str, float] = {}
     for part in parts:
         surfaces, scores = _sharing(part.segment, word, lengths)
-        best = np.argsort(-scores, kind="stable")
-        surfaces, scores = surfaces[best], scores[best]
-        taken, last = 0, 0.0
-        for surface, score in zip(surfaces.tolist(), scores.tolist(), strict=True):
-            if taken >= limit and score < last:  # of equal ones all are kept, to break ties by word
-                break
-            if _is_visible(part, surface):
-                found[part.segment.surfaces[surface]] = score
-                taken, last = taken + 1, score
+        for surface, score in _best(part, surfaces, scores, limit):
+            found[part.segment.surfaces[surface]] = score
     ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
     return [Similar(word, stem(word), score) for word, score in ordered]
 
@@ -47,6 +40,22 @@ def starting(parts: Sequence[Part], prefix: str, limit: int) -> list[Similar]:
         Similar(word, stem(word), similarity(wanted, trigrams(word)))
         for word in sorted(found, key=lambda word: (len(word), word))[:limit]
     ]
+
+
+def _best(
+    part: Part, surfaces: NDArray[np.int32], scores: NDArray[np.float64], limit: int
+) -> Iterator[tuple[int, float]]:
+    """The `limit` best that are visible; of equal ones at the cut all, to break ties by word."""
+    count = limit
+    while True:
+        cut = np.partition(scores, len(scores) - count)[-count] if count < len(scores) else 0.0
+        near = np.flatnonzero(scores >= cut)
+        if not part.all_visible:
+            seen = [_is_visible(part, surface) for surface in surfaces[near].tolist()]
+            near = near[np.array(seen, bool)]
+        if len(near) >= limit or count >= len(scores):
+            return zip(surfaces[near].tolist(), scores[near].tolist(), strict=True)
+        count *= 4
 
 
 def _is_visible(part: Part, surface: int) -> bool:
@@ -71,17 +80,18 @@ def _lists(segment: Segment, grams: NDArray[np.uint64]) -> Iterator[NDArray[np.i
 
 def _sharing(
     segment: Segment, word: str, lengths: tuple[int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The surfaces of these lengths that share a trigram, and their similarity."""
     grams = _codes(f"  {word} ")
     lists = list(_lists(segment, grams))
     if not lists:
-        return np.empty(0, np.int64), np.empty(0)
-    shared = np.bincount(np.concatenate(lists))
-    surfaces = np.flatnonzero(shared)
+        return np.empty(0, np.int32), np.empty(0)
+    together = np.sort(np.concatenate(lists))
+    firsts = np.flatnonzero(np.concatenate([[True], together[1:] != together[:-1]]))
+    surfaces, common = together[firsts], np.diff(firsts, append=len(together))
     size = segment.arrays["surface.length"][surfaces]
-    surfaces = surfaces[(size >= lengths[0]) & (size <= lengths[1])]
-    common = shared[surfaces]
+    fitting = (size >= lengths[0]) & (size <= lengths[1])
+    surfaces, common = surfaces[fitting], common[fitting]
     held = segment.arrays["surface.grams"][surfaces].astype(np.int64)
     return surfaces, common / (held + len(grams) - common)
 
@@ -90,7 +100,7 @@ def _holding_all(segment: Segment, grams: NDArray[np.uint64]) -> NDArray[np.int3
     lists = list(_lists(segment, grams))
     if len(lists) < len(grams):
         return np.empty(0, np.int32)
-    held = lists[0]
-    for more in lists[1:]:
-        held = np.intersect1d(held, more, assume_unique=True)
+    held, *others = sorted(lists, key=len)
+    for more in others:
+        held = held[more[np.searchsorted(more, held).clip(max=len(more) - 1)] == held]
     return held

@@ -85,8 +85,8 @@ class LanceView(SqliteView):
         depth: int,
         unit: Unit,
     ) -> Found:
-        masks = self._allowed(filter)
-        living = list(zip(self._seen.snapshot.segments, masks, strict=True))
+        selected = self._allowed(filter)
+        living = zip(self._seen.snapshot.segments, selected, strict=True)
         numbers = [one.segment.numbers[mask] for one, mask in living]
         allowed = np.intersect1d(np.concatenate([*numbers, _NONE]), kept.numbers)
         near = LanceNeighbours(kept, query, allowed, self._grant.scopes)
@@ -94,9 +94,6 @@ class LanceView(SqliteView):
         def best(count: int) -> list[Scored]:
             return self._seen.named(*near.nearest(count), unit)
 
-        wanted = sum(
-            int(np.count_nonzero(mask & one.segment.arrays["row.embedded"])) for one, mask in living
-        )
         total = near.considered
         chosen = first_units(best, total, depth)
         return Found(
@@ -104,7 +101,7 @@ class LanceView(SqliteView):
             len(chosen) == total,
             total,
             1.0,
-            wanted - total,
+            selected.embedded - total,
             self._yardstick(near, record, set(allowed.tolist())),
         )
 
@@ -136,9 +133,9 @@ class LanceView(SqliteView):
         return given
 
     def _numbers_of(self, chunks: Sequence[str]) -> list[int]:
-        stands = [self._seen.place(chunk) for chunk in chunks]
-        segments = self._seen.snapshot.segments
-        return [int(segments[at[0]].segment.numbers[at[1]]) if at else -1 for at in stands]
+        known = [one.segment.numbers for one in self._seen.snapshot.segments]
+        stands = zip(*(places.tolist() for places in self._seen.places(chunks)), strict=True)
+        return [int(known[segment][row]) if segment >= 0 else -1 for segment, row in stands]
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def _snapshot(transaction: Transaction, rows: list[Row], hashes: dict[int, str])
     blocks: tuple[LivingBlock, ...] = ()
     if numbers:
         matrix = np.stack([vectors[hashes[number]] for number in numbers])
-        block = Block(np.array(numbers, np.int64), matrix)
+        block = Block.of(np.array(numbers, np.int64), matrix)
         blocks = (LivingBlock(block, np.ones(len(block), bool)),)
     segment = build(rows)
     return Snapshot(0, model, (LivingSegment(segment, np.ones(len(segment), bool)),), blocks)

@@ -273,8 +273,8 @@ def _read_block(connection: sqlite3.Connection, numbers: NDArray[np.int64], mode
     values = {"chunks": json.dumps(numbers.tolist()), "fingerprint": model}
     rows = connection.execute(statements()["vectors_of_chunks"], values).fetchall()
     if not rows:
-        return Block(np.empty(0, np.int64), np.empty((0, 0), np.float32))
+        return Block.of(np.empty(0, np.int64), np.empty((0, 0), np.float32))
     matrix = np.empty((len(rows), len(unpack(rows[0]["vector"]))), np.float32)
     for place, row in enumerate(rows):
         matrix[place] = unpack(row["vector"])
-    return Block(np.array([row["number"] for row in rows], np.int64), matrix)
+    return Block.of(np.array([row["number"] for row in rows], np.int64), matrix)

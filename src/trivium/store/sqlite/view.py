@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ModelMismatch
-from trivium.index import bm25 as bm25_index
 from trivium.index import spelling
 from trivium.index.arrays import CacheDamaged
-from trivium.index.documents import Mask
+from trivium.index.selection import Selection
 from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.record.graph import scopes_of
@@ -32,13 +31,11 @@ from trivium.store.sqlite.connection import (
 )
 from trivium.store.sqlite.derived import DerivedIndex, Overtaken, with_model
 from trivium.types import (
-    COLUMNS,
     Bm25,
     Chunk,
     Document,
     Filter,
     Grant,
-    Phrase,
     Record,
     Unit,
     WordQuery,
@@ -48,8 +45,6 @@ from trivium.vectors import cosines, unpack
 from trivium.vectors import unit as to_unit
 
 Answer = TypeVar("Answer")
-
-_EVERY_COLUMN = np.ones(len(COLUMNS))
 
 
 class SqliteView:
@@ -69,7 +64,7 @@ class SqliteView:
         self._transaction = SqliteTransaction(self._connection)
         self._derived = derived
         self._grant = grant
-        self._masks: dict[Filter, list[Mask]] = {}
+        self._masks: dict[Filter, Selection] = {}
         self._lock = threading.RLock()
         self._past: Past | None = None
         self._other_model = model
@@ -117,30 +112,29 @@ class SqliteView:
 
     def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
         query = to_unit(vector)
-        for living in self._seen.snapshot.blocks:
-            if living.block.matrix.shape[1] != len(query):
-                raise ModelMismatch(
-                    f"the query's vector has {len(query)} dimensions, the library's "
-                    f"{living.block.matrix.shape[1]}; search with the model it was made with"
-                )
-        return self._repairing(
-            lambda: self._seen.nearest(query, self._allowed(filter), depth, unit)
-        )
+
+        def answer() -> Found:
+            for living in self._seen.snapshot.blocks:
+                if living.block.width != len(query):
+                    raise ModelMismatch(
+                        f"the query's vector has {len(query)} dimensions, the library's "
+                        f"{living.block.width}; search with the model it was made with"
+                    )
+            return self._seen.nearest(query, self._allowed(filter), depth, unit)
+
+        return self._repairing(answer)
 
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
         return self._repairing(lambda: self._seen.vectors(chunks))
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
-        return self._repairing(lambda: spelling.similar(self._seen.parts(), word, lengths, limit))
+        return self._repairing(lambda: spelling.similar(self._seen.parts, word, lengths, limit))
 
     def starting(self, prefix: str, limit: int) -> list[Similar]:
-        return self._repairing(lambda: spelling.starting(self._seen.parts(), prefix, limit))
+        return self._repairing(lambda: spelling.starting(self._seen.parts, prefix, limit))
 
     def frequency(self, terms: Sequence[str]) -> int:
-        phrase = Phrase(tuple(terms))
-        return self._repairing(
-            lambda: bm25_index.frequency(self._seen.parts(), phrase, _EVERY_COLUMN)
-        )
+        return self._repairing(lambda: self._seen.frequency(tuple(terms)))
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         return self._repairing(lambda: self._seen.frequencies(terms, columns))
@@ -201,7 +195,7 @@ class SqliteView:
             known = {row["id"]: document_of_row(row) for row in rows}
         return [known[name] for name in names]
 
-    def _allowed(self, filter: Filter) -> list[Mask]:
+    def _allowed(self, filter: Filter) -> Selection:
         """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
         with self._lock:
             if filter not in self._masks:

@@ -1,0 +1,106 @@
+"""A pass over bytes, then exact cosines: the same neighbours as by brute force, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from trivium.index.codes import bounds, encode
+from trivium.index.matrix import Block, Neighbours, merge_blocks
+from trivium.vectors import Floats32, cosines, unit
+
+
+def vectors(seed: int, count: int, width: int, kind: str) -> Floats32:
+    """Unit vectors: scattered, in tight clusters, all but alike, or with one huge component."""
+    chance = np.random.default_rng(seed)
+    found = chance.normal(size=(count, width))
+    if kind == "clusters":
+        found = chance.normal(size=(3, width))[chance.integers(0, 3, count)] + 0.1 * found
+    elif kind == "alike":
+        found = chance.normal(size=width) + 1e-4 * found
+    elif kind == "spikes":
+        found[np.arange(count), chance.integers(0, width, count)] += 50.0
+    elif kind == "equal":
+        found = np.repeat(found[:1], count, axis=0)
+    found[chance.random(count) < 0.05] = 0.0
+    return unit(found)
+
+
+def brute_force(matrix: Floats32, rows: NDArray[np.int64], query: Floats32, count: int) -> object:
+    exact = cosines(matrix[rows], query)
+    order = sorted(range(len(rows)), key=lambda i: (-exact[i], rows[i]))[:count]
+    return [(int(rows[i]), float(exact[i])) for i in order]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["scattered", "clusters", "alike", "spikes", "equal"]),
+    st.integers(1, 700),
+    st.integers(1, 40),
+    st.integers(1, 60),
+    st.sampled_from(["all", "half", "few", "none"]),
+)
+def test_the_neighbours_are_those_of_brute_force(
+    seed: int, kind: str, size: int, width: int, count: int, filter: str
+) -> None:
+    matrix = vectors(seed, size, width, kind)
+    query = vectors(seed + 1, 1, width, "scattered")[0]
+    share = {"all": 1.1, "half": 0.5, "few": 0.05, "none": -1.0}[filter]
+    mask = np.random.default_rng(seed).random(size) < share
+    rows = np.flatnonzero(mask)
+    half = size // 2
+    numbers = np.arange(size)
+    blocks = [Block.of(numbers[:half], matrix[:half]), Block.of(numbers[half:], matrix[half:])]
+    given = [None if part.all() else np.flatnonzero(part) for part in (mask[:half], mask[half:])]
+    found = Neighbours.of(blocks, given, query, coded_from=0)
+    near, exact = found.nearest(count)
+    order = sorted(range(len(near)), key=lambda i: (-exact[i], near[i]))[:count]
+    assert found.considered == len(rows)
+    assert [(int(near[i]), float(exact[i])) for i in order] == brute_force(
+        matrix, rows, query, count
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["scattered", "clusters", "alike", "spikes"]),
+    st.integers(1, 400),
+)
+def test_no_cosine_lies_outside_its_bounds(seed: int, kind: str, width: int) -> None:
+    matrix = vectors(seed, 50, width, kind)
+    query = vectors(seed + 1, 1, width, kind)[0]
+    rough = bounds(encode(matrix), query)
+    assert (abs(cosines(matrix, query) - rough.middle) <= rough.spread).all()
+
+
+def test_codes_hang_on_their_own_row_only() -> None:
+    matrix = vectors(1, 300, 48, "scattered")
+    whole, part = encode(matrix), encode(matrix[100:120])
+    assert (whole.codes[100:120] == part.codes).all()
+    assert (whole.slack[100:120] == part.slack).all()
+
+
+def test_mean_and_deviation_are_about_right_and_exact_on_demand() -> None:
+    matrix = vectors(3, 5_000, 384, "clusters")
+    query = vectors(4, 1, 384, "scattered")[0]
+    found = Neighbours.of([Block.of(np.arange(5_000), matrix)], [None], query)
+    exact = cosines(matrix, query)
+    [rough], [fine] = found.middles(exact=False), found.middles(exact=True)
+    assert found.is_rough
+    assert rough.mean() == pytest.approx(exact.mean(), abs=1e-3)
+    assert rough.std() == pytest.approx(exact.std(), abs=1e-3)
+    assert fine.mean() == pytest.approx(exact.mean(), abs=1e-6)
+
+
+def test_merged_blocks_hold_the_living_rows_in_order() -> None:
+    matrix = vectors(5, 6, 4, "scattered")
+    first = Block.of(np.array([2, 4, 6]), matrix[:3])
+    second = Block.of(np.array([1, 5, 9]), matrix[3:])
+    merged = merge_blocks([first, second], [np.array([1, 0, 1], bool), np.ones(3, bool)])
+    assert merged.numbers.tolist() == [1, 2, 5, 6, 9]
+    assert (merged.matrix == matrix[[3, 0, 4, 2, 5]]).all()
