@@ -64,7 +64,7 @@ class Server:
     def start(self) -> None:
         options = (
             f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
-            " -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+            " -c fsync=off -c full_page_writes=off"
             " -c shared_buffers=64MB -c max_connections=60"
         )
         log = str(self.folder / "log")
