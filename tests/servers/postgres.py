@@ -77,18 +77,18 @@ class Server:
 
     def kill(self) -> None:
         """`kill -9`, as the kernel does it when memory runs out."""
-        pid = self.pid
-        os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + LIMIT
-        while self._is_listening() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        os.kill(self.pid, signal.SIGKILL)
 
-    def _is_listening(self) -> bool:
-        try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-        except OSError:
-            return False
-        return True
+    def start_again(self) -> None:
+        """Start after a `kill`; until the last of its processes has noticed, it refuses."""
+        deadline = time.monotonic() + LIMIT
+        while True:
+            try:
+                return self.start()
+            except subprocess.CalledProcessError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
 
     def remove(self) -> None:
         with suppress(subprocess.SubprocessError, OSError):

@@ -203,7 +203,7 @@ class TestWhileItRuns:
             server.start()
             assert found(store, "ax") == ["a@1/0"]
             server.kill()
-            server.start()
+            server.start_again()
             store.put([draft("c", "axe")], NOW)
             assert found(store, "ax") == ["a@1/0", "c@1/0"]
 
