@@ -402,19 +402,19 @@ class TestPostgres:
     """Exact as well: so few vectors are compared one by one. For many see `test_nearest.py`."""
 
     @given(**HISTORIES)
-    @settings(SLOW, max_examples=25)
+    @settings(SLOW, max_examples=20)
     def test_after_any_history_every_answer_is_the_same(
         self, fresh_postgres: Fresh, **asked: Any
     ) -> None:
         every_answer_is_the_same(fresh_postgres, **asked)
 
     @given(**MOMENTS)
-    @settings(SLOW, max_examples=12)
+    @settings(SLOW, max_examples=8)
     def test_as_of_sees_what_was_active_then(self, fresh_postgres: Fresh, **asked: Any) -> None:
         as_of_sees_what_was_active_then(fresh_postgres, **asked)
 
     @given(**PASTS)
-    @settings(SLOW, max_examples=10)
+    @settings(SLOW, max_examples=6)
     def test_as_of_equals_a_library_that_never_saw_what_came_later(
         self, fresh_postgres: Fresh, **asked: Any
     ) -> None:
@@ -428,7 +428,7 @@ class TestPostgres:
         rollback_gives_back_everything_and_embeds_nothing(fresh_postgres, **asked)
 
     @given(**SECRETS)
-    @settings(SLOW, max_examples=12)
+    @settings(SLOW, max_examples=8)
     def test_hidden_documents_change_no_byte_of_a_lower_grants_answer(
         self, fresh_postgres: Fresh, **asked: Any
     ) -> None:

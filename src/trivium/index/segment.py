@@ -52,7 +52,7 @@ class Segment:
         """
         other = Segment({**self.arrays, **words})
         other._length_in, other._document_ids = self._length_in, self._document_ids
-        other.known_rows = self.known_rows
+        other._ids, other.known_rows, other.norms = self._ids, self.known_rows, self.norms
         return other
 
     @cached_property

@@ -219,14 +219,13 @@ class Graph:
         self.connection.execute(SQL["search_as_before"])
         return np.array([row[0] for row in found], np.int64)
 
-    def sample(self) -> Pairs:
+    def sample(self) -> NDArray[np.float64]:
         """Rough cosines of some of the allowed chunks."""
         values = {"model": self.model.number, "query": Vector(pack(self.query)), "count": SAMPLE}
         rows = self.connection.execute(SQL["sample"], values, binary=True).fetchall()
         numbers = np.array([row["number"] for row in rows], np.int64)
         products = np.array([row["product"] for row in rows], np.float64)
-        kept = np.isin(numbers, self.allowed)
-        return numbers[kept], products[kept]
+        return products[np.isin(numbers, self.allowed)]
 
 
 def waiting(connection: Connection[Row], model: Model) -> NDArray[np.int64]:

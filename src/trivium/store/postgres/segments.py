@@ -181,7 +181,7 @@ class Words:
         arrays["positions"] = np.frombuffer(b"".join(positions), types["positions"])
         return {
             **arrays,
-            **Strings.pack(terms).arrays("term"),
+            **Strings.pack(terms).sorted_arrays("term"),
             **Strings.pack([word for word, _, _ in surfaces]).arrays("surface"),
         }
 

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ModelMismatch
-from trivium.index import bm25 as bm25_index
 from trivium.index import spelling
-from trivium.index.documents import Mask
-from trivium.index.snapshot import LivingSegment, Seen, first_units
-from trivium.index.snapshot import Scored as Named
+from trivium.index.lookup import yardstick
+from trivium.index.selection import Selection
+from trivium.index.snapshot import LivingSegment, Scored, Seen, first_units
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.postgres import nearest as vectors_by
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.nearest import EXACT_BELOW, Graph, Model, Rough
 from trivium.store.postgres.refusals import in_our_words
-from trivium.store.postgres.seeing import named, numbers_of, to_be_embedded, visible, yardstick
+from trivium.store.postgres.seeing import numbers_of, to_be_embedded, visible
 from trivium.store.postgres.segments import Words, words_of
 from trivium.store.postgres.spelling import Vocabulary
 from trivium.store.postgres.states import States
@@ -32,7 +31,6 @@ from trivium.store.record.graph import scopes_of
 from trivium.store.record.past import Past
 from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
 from trivium.types import (
-    COLUMNS,
     Bm25,
     Chunk,
     Clause,
@@ -43,12 +41,11 @@ from trivium.types import (
     Record,
     Unit,
     WordQuery,
+    Yardstick,
     document_of,
 )
 from trivium.vectors import Floats32, cosines
 from trivium.vectors import unit as to_unit
-
-_EVERY_COLUMN = np.ones(len(COLUMNS))
 
 
 def _nothing(chunks: Sequence[str]) -> list[float]:
@@ -64,7 +61,7 @@ class _View(ABC):
         self._connections = connections
         self._shown = connections.address.shown
         self._grant = grant
-        self._masks: dict[Filter, list[Mask]] = {}
+        self._masks: dict[Filter, Selection] = {}
         self._lock = threading.RLock()
         self._transaction = connections.begin()
         self._connection = self._transaction.connection
@@ -108,7 +105,7 @@ class _View(ABC):
         with in_our_words(self._shown):
             return [chunk_of_row(row) for row in self._transaction.execute("records", (wanted,))]
 
-    def _allowed(self, filter: Filter) -> list[Mask]:
+    def _allowed(self, filter: Filter) -> Selection:
         """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
         with self._lock:
             if filter not in self._masks:
@@ -172,10 +169,8 @@ class PostgresView(_View):
         with in_our_words(self._shown), self._lock:
             if len(terms) == 1:
                 return self._vocabulary.holding(terms)[terms[0]]
-            phrase = Phrase(tuple(terms))
-            query = WordQuery((Clause((phrase,)),))
-            parts = self._knowing(words_of(self._connection, query)).parts()
-        return bm25_index.frequency(parts, phrase, _EVERY_COLUMN)
+            query = WordQuery((Clause((Phrase(tuple(terms)),)),))
+            return self._knowing(words_of(self._connection, query)).frequency(tuple(terms))
 
     def _knowing(self, words: Words) -> Seen:
         """What is seen here, with these words in its segments."""
@@ -205,28 +200,37 @@ class PostgresView(_View):
     ) -> Found:
         model = self._model
         if model is None:
-            return Found((), True, 0, 1.0, len(allowed), yardstick(_nothing, np.empty(0), 0))
-        search: Graph | Rough
-        if self._is_led_by_graph(model, allowed):
-            with_vector = np.setdiff1d(allowed, vectors_by.waiting(self._connection, model))
-            search = Graph(self._connection, model, query, with_vector, visible(self._seen))
-            _, products = search.sample()
-        else:
-            search = rough = Rough.of(self._connection, model, query, allowed)
-            with_vector, products = rough.numbers, rough.products
+            return Found((), True, 0, 1.0, len(allowed), yardstick(_nothing, [], 0))
 
-        def best(count: int) -> list[Named]:
-            with in_our_words(self._shown):
-                return named(self._seen, *search.nearest(count), unit)
+        def compared() -> Rough:
+            return Rough.of(self._connection, model, query, allowed)
 
         def score_of(chunks: Sequence[str]) -> list[float]:
             return self._cosines(query, chunks, with_vector)
 
+        def exact() -> Yardstick:
+            with in_our_words(self._shown):
+                return yardstick(score_of, [compared().products], len(with_vector))
+
+        search: Graph | Rough
+        if self._is_led_by_graph(model, allowed):
+            with_vector = np.setdiff1d(allowed, vectors_by.waiting(self._connection, model))
+            search = Graph(self._connection, model, query, with_vector, visible(self._seen))
+            sample = search.sample()
+            rough = yardstick(score_of, [sample], len(sample))
+            measure = replace(rough, count=len(with_vector), exact=exact)
+        else:
+            search = compared()
+            with_vector = search.numbers
+            measure = yardstick(score_of, [search.products], len(with_vector))
+
+        def best(count: int) -> list[Scored]:
+            with in_our_words(self._shown):
+                return self._seen.named(*search.nearest(count), unit)
+
         total = len(with_vector)
         chosen = first_units(best, total, depth)
-        measure = yardstick(score_of, products, total)
-        missing = len(allowed) - total
-        return Found(chosen, len(chosen) == total, total, 1.0, missing, measure)
+        return Found(chosen, len(chosen) == total, total, 1.0, len(allowed) - total, measure)
 
     def _is_led_by_graph(self, model: Model, allowed: NDArray[np.int64]) -> bool:
         return (
@@ -350,13 +354,13 @@ class PastView(_View):
         }
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
-        return spelling.similar(self._seen.parts(), word, lengths, limit)
+        return spelling.similar(self._seen.parts, word, lengths, limit)
 
     def starting(self, prefix: str, limit: int) -> list[Similar]:
-        return spelling.starting(self._seen.parts(), prefix, limit)
+        return spelling.starting(self._seen.parts, prefix, limit)
 
     def frequency(self, terms: Sequence[str]) -> int:
-        return bm25_index.frequency(self._seen.parts(), Phrase(tuple(terms)), _EVERY_COLUMN)
+        return self._seen.frequency(tuple(terms))
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         return self._seen.frequencies(terms, columns)
