@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trivium.config import IndexSettings, library_toml, load_profile, parse
 from trivium.embed import embedder as model_named
@@ -131,6 +131,20 @@ def from_bundle(
         settings = source.settings(load_profile(profile).index, model, model_named)
         with _made(path, profile, settings) as library:
             return library.import_bundle(source, progress=progress)
+
+
+def copy(source: str | Path, target: str | Path, *, progress: Progress = silent) -> dict[str, Any]:
+    """Copy the library at `source`, of whatever kind, to `target`, of whatever kind.
+
+    A copy that was cut off goes on; a library that holds anything else is left alone.
+    """
+    with open(source, progress=progress) as library:
+        settings = library.settings
+        if is_address(target):
+            settings = replace(settings, vectors="matrix")
+        there = exists(target)
+        with Library(target) if there else _made(target, library.profile_name, settings) as copied:
+            return library.copy_into(copied, progress=progress)
 
 
 def examine(path: str | Path) -> list[str]:

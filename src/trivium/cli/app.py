@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "eval": "evaluate:evaluate",
     "import": "bundles:import_any",
     "export": "bundles:export_any",
+    "copy": "moving:copy",
     "profile": "profiles:profiles",
     "config": "settings:config",
     "trust": "settings:trust",

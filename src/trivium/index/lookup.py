@@ -80,11 +80,7 @@ def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:
 
 def _rows(seen: Seen, chunks: Sequence[str]) -> Iterator[tuple[Rows, int, Rows]]:
     """For each block: which of the chunks have a vector there, and in which rows."""
-    numbers = np.full(len(chunks), -1, np.int64)  # no chunk has this number
-    segments, places = seen.places(chunks)
-    for segment, living in enumerate(seen.snapshot.segments):
-        here = np.flatnonzero(segments == segment)
-        numbers[here] = living.segment.numbers[places[here]]
+    numbers = seen.numbers_of(chunks)
     for block, one in enumerate(seen.snapshot.blocks):
         known = one.block.numbers
         if not len(known):

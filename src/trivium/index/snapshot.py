@@ -190,6 +190,15 @@ class Seen:
             segments[place], rows[place] = self._looked_up(chunks[place])
         return segments, rows
 
+    def numbers_of(self, chunks: Sequence[str]) -> NDArray[np.int64]:
+        """The store's number of each visible chunk; -1, which no chunk has, for any other."""
+        numbers = np.full(len(chunks), -1, np.int64)
+        segments, rows = self.places(chunks)
+        for segment, living in enumerate(self.snapshot.segments):
+            here = np.flatnonzero(segments == segment)
+            numbers[here] = living.segment.numbers[rows[here]]
+        return numbers
+
     def _looked_up(self, chunk: str) -> tuple[int, int]:
         for index, living in enumerate(self.snapshot.segments):
             row = living.segment.row_of(chunk)

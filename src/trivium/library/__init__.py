@@ -6,6 +6,7 @@ from trivium.library.consulting import Consulting
 from trivium.library.explaining import Explaining
 from trivium.library.judging import Judging
 from trivium.library.keeping import Keeping
+from trivium.library.moving import Moving
 from trivium.library.remembering import Remembering
 from trivium.library.searching import Searching
 from trivium.library.statement import Stating
@@ -29,6 +30,7 @@ class Library(
     Judging,
     Versioning,
     Admitting,
+    Moving,
     Keeping,
 ):
     """An open library. Use it as a context manager, or call `close`."""

@@ -140,7 +140,3 @@ class Keeping(Opened):
             for chunk, why in reasons + queue.problems(model.fingerprint, SHOWN):
                 found.append({"model": model.name, "chunk": chunk, "problem": why})
         return found
-
-    def doctor(self) -> list[str]:
-        """What is wrong; an empty list says that all is well."""
-        return self._store.check()

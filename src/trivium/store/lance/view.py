@@ -111,7 +111,7 @@ class LanceView(SqliteView):
         """Exact cosines of named chunks; mean and deviation as a sample of the allowed has them."""
 
         def score_of(chunks: Sequence[str]) -> list[float]:
-            numbers = self._numbers_of(chunks)
+            numbers = self._seen.numbers_of(chunks).tolist()
             given = cosines(self._read(record, chunks), near.query).tolist()
             return [
                 score if number in allowed else 0.0
@@ -123,7 +123,7 @@ class LanceView(SqliteView):
 
     def _read(self, record: RecordedVectors, chunks: Sequence[str]) -> Floats32:
         """The record's vector of each chunk, zeros where there is none."""
-        numbers = np.array(self._numbers_of(chunks), np.int64)
+        numbers = self._seen.numbers_of(chunks)
         rows = record.rows(np.unique(numbers[numbers >= 0]))
         given = np.zeros((len(chunks), record.dimension), np.float32)
         if len(rows.numbers):
@@ -131,11 +131,6 @@ class LanceView(SqliteView):
             there = rows.numbers[places] == numbers
             given[there] = rows.matrix[places[there]]
         return given
-
-    def _numbers_of(self, chunks: Sequence[str]) -> list[int]:
-        known = [one.segment.numbers for one in self._seen.snapshot.segments]
-        stands = zip(*(places.tolist() for places in self._seen.places(chunks)), strict=True)
-        return [int(known[segment][row]) if segment >= 0 else -1 for segment, row in stands]
 
 
 @dataclass(frozen=True, slots=True)

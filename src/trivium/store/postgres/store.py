@@ -48,11 +48,6 @@ class PostgresStore(RecordStore):
         self._states = States()
         self._exact_below = exact_below
 
-    @property
-    def id(self) -> str:
-        """What tells this library from all others."""
-        return self._library_id()
-
     def made_with(self) -> str | None:
         """How the library was made, as `library.toml` says it of a folder; None if it never was."""
         with self._connections.reading() as reader:

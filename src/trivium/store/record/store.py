@@ -117,7 +117,13 @@ class RecordStore(ABC):
     def _note_write(self) -> None:
         self._wrote = True
 
-    def _library_id(self) -> str:
+    @property
+    def database(self) -> Database:
+        """The tables themselves, for whoever copies them."""
+        return self._database
+
+    @property
+    def id(self) -> str:
         """What tells this library from all others; made when it is first asked for."""
         with self._database.reading() as reader:
             row = reader.execute("state", ("library",)).fetchone()

@@ -49,7 +49,7 @@ class SqliteStore(RecordStore):
         if writable:
             migrate(self._connections)
         super().__init__(self._connections)
-        library, cache = self._library_id(), folder / "cache"
+        library, cache = self.id, folder / "cache"
         self._derived = DerivedIndex(cache, library, writable=writable, with_vectors=lance is None)
         self._keeper = None if lance is None else self._lance(lance, cache, library)
         self.fused = SqliteFused(self._connections)
