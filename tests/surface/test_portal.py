@@ -12,10 +12,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import DESKTOP, PHONE, Held, browsing, page_of, picture
 from playwright.sync_api import Browser, Locator, Page, expect
+from providers import running as providing
 
 import trivium
 from trivium.serve.running import running
 from trivium.serve.service import Service
+from trivium.types import PUBLIC
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PORTAL = Path(trivium.__file__).parent / "serve" / "portal"
@@ -302,6 +304,105 @@ def test_text_of_the_library_is_never_markup(browser: Browser, world: Path, home
         assert page.locator("#hits img, #document img, #facets img, main script").count() == 0
         assert page.locator('a[href^="javascript"]').count() == 0
         expect(page).to_have_title("gryphon · Trivium")
+
+
+# --- adding --------------------------------------------------------------------------------------
+
+
+def drop(page: Page, name: str, text: str) -> None:
+    """Let a file fall on the page."""
+    files = page.evaluate_handle(
+        "([name, text]) => { const all = new DataTransfer(); "
+        "all.items.add(new File([text], name, {type: 'text/markdown'})); return all }",
+        [name, text],
+    )
+    page.dispatch_event("body", "dragover", {"dataTransfer": files})
+    expect(page.locator("#drop")).to_be_visible()
+    page.dispatch_event("body", "drop", {"dataTransfer": files})
+    expect(page.locator("#drop")).to_be_hidden()
+
+
+def test_a_file_that_is_dropped_goes_in_and_is_found(browser: Browser, world: Path) -> None:
+    with small(browser, world) as (page, service, library):
+        page.goto("/?q=gryphon+eyrie")
+        drop(page, "eyrie.md", "# The eyrie\n\nA gryphon nests above the gate.\n")
+        refused = page.locator(".upload.failed")
+        expect(refused).to_contain_text("needs the role writer")
+        expect(refused.get_by_role("button", name="Enter a key")).to_be_visible()
+        page.goto("about:blank")
+        as_owner(page, service, "/?q=gryphon+eyrie")
+        drop(page, "eyrie.md", "# The eyrie\n\nA gryphon nests above the gate.\n")
+        expect(page.locator(".upload.done")).to_contain_text("Added")
+        expect(titles(page).first).to_have_text("The eyrie")
+        drop(page, "eyrie.md", "# The eyrie\n\nA gryphon nests above the gate.\n")
+        expect(page.locator(".upload.done").nth(1)).to_contain_text("It was there already")
+        drop(page, "broken.pdf", "%PDF-1.7 this is no PDF")
+        expect(page.locator(".upload.failed")).to_contain_text("broken.pdf")
+        picture(page, "uploads")
+        page.locator(".upload.done").first.get_by_role("button", name="Open it").click()
+        expect(page.locator("#document h2")).to_have_text("The eyrie")
+        assert [one.title for one in library.documents() if "upload" in one.uri] == ["The eyrie"]
+
+
+def test_an_upload_is_followed_by_asking_where_its_events_break_off(
+    browser: Browser, world: Path
+) -> None:
+    with small(browser, world) as (page, service, _):
+        as_owner(page, service)
+        page.route("**/tasks/*/events", lambda route: route.abort())
+        page.locator("#file").set_input_files(
+            {
+                "name": "eyrie.md",
+                "mimeType": "text/markdown",
+                "buffer": b"# The eyrie\n\nGryphons.\n",
+            }
+        )
+        expect(page.locator(".upload.done")).to_contain_text("Added")
+
+
+# --- notices -------------------------------------------------------------------------------------
+
+
+def test_a_road_that_failed_is_explained(
+    browser: Browser, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = home / "config" / "trivium" / "trivium.toml"
+    settings.parent.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    with providing(64) as provider:
+        model = f'url = "{provider.url}/v1"\nmodel = "base-64"\ndimension = 64\n'
+        settings.write_text(f"[models.mine]\n{model}")
+        with trivium.init(home / "remote.trivium", model="mine") as library:
+            library.add(notes)
+    settings.write_text("")
+    with small(browser, home / "remote.trivium") as (page, _, _):
+        page.goto("/?q=battle+axe")
+        notice = page.locator("#notices .notice.bad")
+        expect(notice).to_contain_text("Meaning could not be searched just now")
+        expect(notice).to_contain_text("words and spelling alone")
+        expect(page.locator(".leg.failed")).to_contain_text("Meaning")
+        expect(titles(page).first).to_have_text("Emberfold")
+        notice.locator("summary").click()
+        expect(notice.locator("li")).to_contain_text("vector")
+        picture(page, "degraded")
+
+
+def test_what_competes_for_the_first_place_is_offered(
+    page: Page, march: tuple[str, Service]
+) -> None:
+    library = march[1].library
+    words = ("lantern", "ferry", "bridge", "axe", "Hollowgate", "dwarf king weapon")
+    asked = [word for word in words if len(library.search(word, grant=PUBLIC).ambiguous) > 1]
+    page.goto(f"/?q={asked[0]}")
+    notice = page.locator("#notices .notice.ask")
+    expect(notice).to_contain_text("Which do you mean?")
+    choices = notice.get_by_role("button")
+    assert choices.count() >= 2
+    picture(page, "ambiguous")
+    name = choices.nth(1).inner_text()
+    choices.nth(1).click()
+    expect(page.locator("#hits .current").first).to_contain_text(name)
+    expect(page.locator("#document .passage.found")).to_be_in_viewport()
 
 
 # --- who asks, and how the library is ------------------------------------------------------------

@@ -1,5 +1,7 @@
 // The routes of the server. Nothing else in the portal knows an address.
 
+import { sentence } from "./dom.js";
+
 const BASE = new URL("./", import.meta.url);
 const STORED = "trivium.key";
 
@@ -16,14 +18,13 @@ export function setKey(value, keep) {
 
 /** What went wrong, as a sentence that a person can read, and what to do next. */
 export class Problem extends Error {
-  constructor(status, code, sentence, next = "") {
-    super([sentence, next].filter(Boolean).map(asSentence).join(" "));
+  constructor(status, code, detail, next = "") {
+    super([detail, next].filter(Boolean).map(sentence).join(" "));
     this.status = status;
     this.code = code;
   }
 }
 
-const asSentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 export const refused = (error) => error.status === 401 || error.status === 403;
 

@@ -29,7 +29,7 @@ function follow(next, before) {
   if (next.filters !== before.filters) drawChoice();
   if (next.document !== before.document || next.at !== before.at) {
     drawDocument(next);
-    markOpen(byId("hits"), next.document);
+    markOpen(byId("hits"), next);
   }
   if (asks) ask(next.filters === before.filters ? PAUSE : 0);
 }
@@ -45,6 +45,7 @@ function drawChoice() {
   drawFacets(byId("facets"));
   drawChips(byId("chips"));
   const count = state.chosen().reduce((sum, [, values]) => sum + values.length, 0);
+  byId("filters-clear").hidden = !count;
   byId("filters-open").textContent = count ? `Filters · ${count}` : "Filters";
 }
 
@@ -53,7 +54,7 @@ function drawAnswer(answer) {
   byId("problem").replaceChildren();
   if (!answer) return;
   drawHits(byId("hits"), answer);
-  markOpen(byId("hits"), state.now().document);
+  markOpen(byId("hits"), state.now());
   byId("notices").replaceChildren(...notices(answer));
   byId("summary").replaceChildren(...summary(answer));
   byId("nothing").hidden = answer.hits.length > 0;

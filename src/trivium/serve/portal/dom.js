@@ -46,6 +46,9 @@ export function keyed(parent, items, key, make, update = () => {}) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** A message of the library as a sentence. */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+
 /** `1 passage`, `2 passages`. */
 export function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;

@@ -26,7 +26,8 @@ function where(hit) {
 }
 
 function section(hit) {
-  const said = [hit.heading, pages(hit.pages)].filter(Boolean).join(" · ");
+  const heading = hit.heading === hit.title ? "" : hit.heading;
+  const said = [heading, pages(hit.pages)].filter(Boolean).join(" · ");
   return said ? h("p", { class: "heading" }, said) : null;
 }
 
@@ -55,7 +56,7 @@ function why(hit, answer, best, item) {
 }
 
 function item(hit, answer, best) {
-  const element = h("li", { class: "hit", "data-document": hit.document.id });
+  const element = h("li", { class: "hit", "data-document": hit.document.id, "data-chunk": hit.chunk });
   const [button, whole] = hit.parts.length ? why(hit, answer, best, element) : [null, null];
   element.append(
     where(hit),
@@ -96,7 +97,9 @@ function focusAgain(list, held) {
   (same ?? list.firstElementChild)?.querySelector("a.open").focus({ preventScroll: true });
 }
 
-/** Show which document is open. */
-export function markOpen(list, id) {
-  for (const child of list.children) child.classList.toggle("current", child.dataset.document === id);
+/** Show which result is open: the passage, or, where it is not in the list, all of its document. */
+export function markOpen(list, { document: id, at }) {
+  const all = [...list.children];
+  const exact = all.some((child) => child.dataset.chunk === at);
+  for (const child of all) child.classList.toggle("current", exact ? child.dataset.chunk === at : child.dataset.document === id);
 }

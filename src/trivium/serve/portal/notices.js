@@ -1,6 +1,6 @@
 // What an answer wants a person to know, in words that need no manual.
 
-import { h, icon } from "./dom.js";
+import { h, icon, sentence } from "./dom.js";
 import { roadLabel } from "./roads.js";
 import * as state from "./state.js";
 
@@ -21,31 +21,29 @@ export function notices(answer) {
 
 function degraded(text) {
   const [name] = text.split(":", 1);
-  const sentence = LOST[name] ?? `Something is missing from this answer: ${roadLabel(name)}.`;
-  return notice("bad", "broken", sentence, details("What the library said", [text]));
+  const said = LOST[name] ?? `Something is missing from this answer: ${roadLabel(name)}.`;
+  return notice("bad", "broken", said, details("What the library said", [text]));
 }
 
 function warnings(texts) {
-  const sentence = texts.length === 1 ? sentenceOf(texts[0]) : "There is something to know about this answer.";
-  return notice("soft", "info", sentence, texts.length > 1 ? details("Show", texts) : null);
+  const said = texts.length === 1 ? sentence(texts[0]) : "There is something to know about this answer.";
+  return notice("soft", "info", said, texts.length > 1 ? details("Show", texts) : null);
 }
-
-const sentenceOf = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 /** Which things compete for the first place, and what tells them apart where that is known. */
 function ambiguous(answer) {
   const competing = answer.hits.filter((hit) => answer.ambiguous.includes(hit.id));
   const apart = new Map((answer.told_apart ?? []).map((one) => [one.id, one]));
   if (competing.length < 2 && apart.size < 2) return [];
-  const sentence = apart.size > 1
+  const said = apart.size > 1
     ? "This name belongs to more than one thing. Which do you mean?"
     : `${number(competing.length)} results fit about equally well. Which do you mean?`;
-  return [notice("ask", "fork", sentence, h("ul", { class: "choices" }, ...competing.map((hit) => choice(hit, apart.get(hit.id)))))];
+  return [notice("ask", "fork", said, h("ul", { class: "choices" }, ...competing.map((hit) => choice(hit, apart.get(hit.id)))))];
 }
 
 function choice(hit, told) {
   const open = h("button", { type: "button", class: "link", onclick: () => state.open(hit.document.id, hit.chunk) }, told?.label || hit.title);
-  const said = told ? [...told.types.map(local), ...told.facts.slice(0, 2).map(([, value]) => local(value))].join(" · ") : hit.heading;
+  const said = told ? [...told.types.map(local), ...told.facts.slice(0, 2).map(([, value]) => local(value))].join(" · ") : [hit.heading, hit.document.uri.split(/[:/]/).at(-1)].filter(Boolean).join(" · ");
   return h("li", {}, open, said && h("span", {}, said));
 }
 
@@ -58,6 +56,6 @@ function details(title, texts) {
   return h("details", {}, h("summary", {}, title), h("ul", {}, ...texts.map((text) => h("li", {}, text))));
 }
 
-export function notice(kind, picture, sentence, ...more) {
-  return h("div", { class: `notice ${kind}` }, icon(picture), h("div", {}, h("p", {}, sentence), ...more.filter(Boolean)));
+export function notice(kind, picture, said, ...more) {
+  return h("div", { class: `notice ${kind}` }, icon(picture), h("div", {}, h("p", {}, said), ...more.filter(Boolean)));
 }

@@ -1,7 +1,9 @@
 // Adding files: dropped anywhere on the page or chosen; one after the other, each with its progress.
 
 import * as api from "./api.js";
-import { byId, h, icon } from "./dom.js";
+import { byId, h, icon, sentence } from "./dom.js";
+import { openKey } from "./key.js";
+import * as state from "./state.js";
 
 const queue = [];
 let working = false;
@@ -79,10 +81,12 @@ async function send(file, { element, progress, said, close }) {
     if (end.state !== "done") throw new Error(problemOf(end));
     say(outcome(end.report), 1);
     element.classList.add("done");
+    element.append(...opener(end.report));
     finished();
   } catch (error) {
     say(error.message, 0);
     element.classList.add("failed");
+    if (api.refused(error)) element.append(h("button", { type: "button", class: "small", onclick: openKey }, "Enter a key"));
   }
   close.hidden = false;
 }
@@ -114,12 +118,18 @@ function tell({ state, stage, done, total }, say) {
   say(STAGES[state] ?? STAGES[stage] ?? "Reading it", total ? 0.5 + done / total / 2 : undefined);
 }
 
-const problemOf = ({ problem }) => problem?.detail ?? problem ?? "It could not be taken in.";
+const problemOf = ({ problem }) => problem ? `${sentence(problem.detail)} ${sentence(problem.next)}` : "It could not be taken in.";
+
+/** A way to what went in. */
+function opener({ added, updated, unchanged }) {
+  const [id] = [...added, ...updated, ...unchanged];
+  return id ? [h("button", { type: "button", class: "small", onclick: () => state.open(id) }, "Open it")] : [];
+}
 
 /** What became of the file; the first error is one. */
 function outcome(report) {
   const [error] = report?.errors ?? [];
-  if (error) throw new Error(error.at(-1));
+  if (error) throw new Error(sentence(error.message));
   if (report?.added?.length) return "Added";
   if (report?.updated?.length) return "Added as a new version";
   return "It was there already";
