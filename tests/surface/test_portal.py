@@ -306,6 +306,47 @@ def test_text_of_the_library_is_never_markup(browser: Browser, world: Path, home
         expect(page).to_have_title("gryphon · Trivium")
 
 
+def test_versions_are_compared_and_gone_back_to(browser: Browser, world: Path, notes: Path) -> None:
+    with small(browser, world) as (page, service, library):
+        note = notes / "places" / "quillhaven.md"
+        note.write_text(note.read_text().replace("Osmund Tace", "Brother Caddis"))
+        assert len(library.add(notes).updated) == 1
+        as_owner(page, service, "/?q=keeper+of+Quillhaven")
+        titles(page).first.click()
+        view = page.locator("#document")
+        expect(view.locator(".text")).to_contain_text("Brother Caddis")
+        view.get_by_role("button", name="Versions").click()
+        rows = view.locator(".versions li")
+        expect(rows).to_have_count(2)
+        expect(rows.first).to_contain_text("Active")
+        rows.nth(1).get_by_role("button", name="Compare").click()
+        expect(view.locator(".diff ins")).to_contain_text("Brother Caddis")
+        expect(view.locator(".diff del")).to_contain_text("Osmund Tace")
+        picture(page, "versions")
+        back = rows.nth(1).get_by_role("button", name="Go back to it")
+        back.click()
+        expect(view.locator(".text")).to_contain_text("Brother Caddis")  # it asks once more
+        rows.nth(1).get_by_role("button", name="Really go back?").click()
+        expect(page.locator(".toast")).to_contain_text("Version 1 is the active one again")
+        expect(view.locator(".text")).to_contain_text("Osmund Tace")
+        expect(hits(page).first.locator(".snippet")).to_contain_text("Osmund Tace")
+        assert [one.active for one in library.versions("#5")] == [True, False]
+
+
+def test_thumbs_are_told_to_the_library(browser: Browser, world: Path) -> None:
+    with small(browser, world) as (page, _, library):
+        page.goto("/?q=axe")
+        up = hits(page).first.get_by_role("button", name="Of use", exact=True)
+        up.click()
+        expect(up).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".toast")).to_contain_text("Noted")
+        down = hits(page).nth(1).get_by_role("button", name="Of no use")
+        down.click()
+        expect(down).to_have_attribute("aria-pressed", "true")
+        stats = library.feedback_stats(grant=PUBLIC)
+        assert (stats["accepted"], stats["dismissed"]) == (1, 1)
+
+
 # --- adding --------------------------------------------------------------------------------------
 
 
@@ -401,7 +442,7 @@ def test_what_competes_for_the_first_place_is_offered(
     picture(page, "ambiguous")
     name = choices.nth(1).inner_text()
     choices.nth(1).click()
-    expect(page.locator("#hits .current").first).to_contain_text(name)
+    expect(page.locator("#hits > .current")).to_contain_text(name)
     expect(page.locator("#document .passage.found")).to_be_in_viewport()
 
 
