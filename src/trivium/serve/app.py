@@ -12,12 +12,12 @@ from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.staticfiles import StaticFiles
 
 from trivium.errors import TriviumError
 from trivium.serve.edge import Edge
 from trivium.serve.logs import log
 from trivium.serve.openapi import described
+from trivium.serve.pages import Pages
 from trivium.serve.problems import Problem, answer_problem, no_other_parameters
 from trivium.serve.routes import (
     asking,
@@ -104,7 +104,7 @@ def application(service: Service) -> FastAPI:
     if agents:
         app.router.routes.append(agents.route)
     if (PORTAL / "index.html").is_file() and not only_agents:
-        app.mount("/", StaticFiles(directory=PORTAL, html=True), name="portal")
+        app.mount("/", Pages(directory=PORTAL, html=True), name="portal")
     app.openapi = described(app)  # type: ignore[method-assign]
     app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING, compresslevel=5)
     app.add_middleware(Edge, service=service)

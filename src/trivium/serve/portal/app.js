@@ -59,7 +59,9 @@ function drawAnswer(answer) {
   byId("summary").replaceChildren(...summary(answer));
   byId("nothing").hidden = answer.hits.length > 0;
   byId("more").hidden = !answer.next_cursor;
-  if (since) requestAnimationFrame(measure(since));
+  if (!since) return; // the same question again: whoever reads stays where they are
+  scrollTo(0, 0);
+  requestAnimationFrame(measure(since));
   since = 0;
 }
 

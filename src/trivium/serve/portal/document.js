@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { badges, pages } from "./badges.js";
 import { byId, day, h, icon } from "./dom.js";
+import { draw } from "./gate.js";
 import { markWords, matchedWords } from "./highlights.js";
 import { notice } from "./notices.js";
 import { prose } from "./prose.js";
@@ -12,7 +13,7 @@ import { versionsPanel } from "./versions.js";
 
 let running = new AbortController();
 let shown = ""; // the document that is drawn
-let back = null; // what had the focus before
+const covers = matchMedia("(max-width: 820px)"); // whether it lies over everything else
 
 const panel = () => byId("document");
 
@@ -21,14 +22,13 @@ export async function drawDocument({ document: id, at }) {
   running.abort();
   if (!id) return hide();
   if (id === shown && panel().querySelector(".text")) return reveal(at);
-  if (panel().hidden) back = document.activeElement;
   running = new AbortController();
   const { signal } = running;
   try {
     const read = await api.document(id, signal);
-    if (!signal.aborted) show(read, at);
+    draw("document", () => signal.aborted || show(read, at));
   } catch (error) {
-    if (!api.aborted(error)) fail(error);
+    if (!api.aborted(error)) draw("document", () => signal.aborted || fail(error));
   }
 }
 
@@ -49,14 +49,24 @@ function hide() {
   if (panel().hidden) return;
   panel().hidden = true;
   panel().replaceChildren();
-  if (back?.isConnected) back.focus();
-  else byId("hits").querySelector("a.open")?.focus();
+  settle();
+  const hits = byId("hits");
+  (hits.querySelector(".hit.current a.open") ?? hits.querySelector("a.open") ?? byId("query")).focus();
 }
+
+/** What lies under the document cannot be reached while it does. */
+function settle() {
+  const under = [document.querySelector(".top"), byId("filters"), byId("results")];
+  under.forEach((element) => (element.inert = covers.matches && !panel().hidden));
+}
+
+covers.addEventListener("change", settle);
 
 function appear(...content) {
   panel().replaceChildren(...content);
   panel().hidden = false;
   document.body.classList.add("reading");
+  settle();
   panel().querySelector("h2")?.focus({ preventScroll: true });
 }
 

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { byId, counted, h } from "./dom.js";
+import { draw } from "./gate.js";
 import * as state from "./state.js";
 
 const MOST = 8;
@@ -12,9 +13,11 @@ export async function fillStart() {
     api.status().catch(() => null),
     api.overview({}).catch(() => null),
   ]);
-  if (status) byId("holds").textContent = sentence(status);
   const groups = ["category", "tags"].map((kind) => group(kind, counts?.[kind])).filter(Boolean);
-  byId("ways").replaceChildren(...groups);
+  draw("start", () => {
+    byId("holds").textContent = status ? sentence(status) : "";
+    byId("ways").replaceChildren(...groups);
+  });
 }
 
 function sentence(status) {

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { counted, h, moment } from "./dom.js";
+import { draw } from "./gate.js";
 import { notice } from "./notices.js";
 import { toast } from "./toast.js";
 
@@ -18,7 +19,7 @@ async function fill(panel, read, changed) {
   const difference = h("div", { class: "difference", "aria-live": "polite" });
   const rows = all.map((one) => row(read, one, active, difference, changed));
   const only = all.length === 1 && h("p", { class: "fine" }, "It has not changed since it was added. When it does, earlier readings stay here.");
-  panel.replaceChildren(h("ol", {}, ...rows), ...(only ? [only] : []), difference);
+  draw("versions", () => panel.replaceChildren(h("ol", {}, ...rows), ...(only ? [only] : []), difference));
 }
 
 function row(read, one, active, difference, changed) {
