@@ -8,7 +8,7 @@ from trivium.version import __version__
 if TYPE_CHECKING:
     from trivium.errors import TriviumError
     from trivium.library import Library
-    from trivium.opening import init, open
+    from trivium.opening import connect, init, open
     from trivium.types import Filter, Grant, Hit, Part, Result, SearchRequest
 
 __all__ = [
@@ -21,11 +21,18 @@ __all__ = [
     "SearchRequest",
     "TriviumError",
     "__version__",
+    "connect",
     "init",
     "open",
 ]
 
-_ROOMS = {"Library": "library", "TriviumError": "errors", "init": "opening", "open": "opening"}
+_ROOMS = {
+    "Library": "library",
+    "TriviumError": "errors",
+    "connect": "opening",
+    "init": "opening",
+    "open": "opening",
+}
 
 
 def __getattr__(name: str) -> Any:

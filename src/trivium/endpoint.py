@@ -75,7 +75,7 @@ class Endpoint:
         for attempt in range(tries):
             try:
                 left = max(deadline - self.clock(), 0.001)
-                return _parsed(self._within(_Call(self, path, data, headers, left)))
+                return _parsed(self._within(Call(self, path, data, headers, left)))
             except ModelUnavailable as error:
                 pause = error.retry_after
                 pause = FIRST_PAUSE * 2**attempt if pause is None else pause
@@ -87,7 +87,7 @@ class Endpoint:
 
     def stream(self, path: str, body: Any, *, time_out: float) -> Iterator[str]:
         """What the `data:` lines of a server-sent stream hold, as they come; `DONE` is the last."""
-        call = _Call(self, path, json.dumps(body).encode(), self._headers(), time_out)
+        call = Call(self, path, json.dumps(body).encode(), self._headers(), time_out)
         timer = Timer(time_out, call.give_up)  # however it drips, the time is over then
         timer.daemon = True
         timer.start()
@@ -128,7 +128,7 @@ class Endpoint:
 
     # --- one exchange ----------------------------------------------------------------------------
 
-    def _within(self, call: _Call) -> bytes:
+    def _within(self, call: Call) -> bytes:
         """The answer, in time: however long a name is looked up, or byte by byte it comes."""
         try:
             return within(call.time_out, call)
@@ -136,7 +136,7 @@ class Endpoint:
             call.give_up()
             raise _late(self.url) from None
 
-    def exchange(self, call: _Call) -> bytes:
+    def exchange(self, call: Call) -> bytes:
         """Send it and read the whole answer, on a kept connection if there is one."""
         with self._lock:
             kept = self._idle.pop() if self._idle else None
@@ -152,13 +152,13 @@ class Endpoint:
         except _BROKEN as error:
             raise self._unreachable(error) from error
 
-    def _exchange(self, connection: HTTPConnection, call: _Call) -> bytes:
+    def _exchange(self, connection: HTTPConnection, call: Call) -> bytes:
         call.connection = connection
         connection.timeout = call.time_out
         if connection.sock is not None:  # a kept one has the time-out of the call that made it
             connection.sock.settimeout(call.time_out)
         try:
-            self._send(connection, call.path, call.data, call.headers)
+            self._send(connection, call.path, call.data, call.headers, call.method)
             response = connection.getresponse()
             body = response.read(LARGEST_ANSWER + 1)
             kept = response.isclosed() and not response.will_close
@@ -180,13 +180,18 @@ class Endpoint:
         return body
 
     def _send(
-        self, connection: HTTPConnection, path: str, data: bytes, headers: Mapping[str, str]
+        self,
+        connection: HTTPConnection,
+        path: str,
+        data: bytes,
+        headers: Mapping[str, str],
+        method: str = "POST",
     ) -> None:
         base = urlsplit(self.url)
         target = base.path.rstrip("/") + path
         if base.query:
             target += ("&" if "?" in target else "?") + base.query
-        connection.request("POST", target, data, dict(headers))
+        connection.request(method, target, data, dict(headers))
 
     def _connection(self, time_out: float | None) -> HTTPConnection:
         parts = urlsplit(self.url)
@@ -288,7 +293,7 @@ class Endpoint:
 
 
 @dataclass(slots=True)
-class _Call:
+class Call:
     """One exchange, and the connection it uses, so that it can be given up from outside."""
 
     endpoint: Endpoint
@@ -299,6 +304,7 @@ class _Call:
     connection: HTTPConnection | None = None
     given_up: bool = False
     sock: socket.socket | None = None
+    method: str = "POST"
 
     def __call__(self) -> bytes:
         return self.endpoint.exchange(self)

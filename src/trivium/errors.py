@@ -138,6 +138,14 @@ class StorageFull(LibraryError):
     """The disk is full; the last write was undone as a whole."""
 
 
+class ServerUnavailable(LibraryError):
+    """A served library cannot be reached, is too slow, or answers what is no answer."""
+
+
+class ServerRefused(LibraryError):
+    """A served library wants a key, another key, or one that may do more."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as " Did you mean 'scope'?", or "" when nothing known is close."""
     from difflib import get_close_matches  # a start without a mistake does not wait for it

@@ -17,11 +17,12 @@ from trivium.errors import (
     NotALibrary,
 )
 from trivium.library import NO_MODEL, Library
-from trivium.library.homes import connected, is_address
+from trivium.library.homes import connected, is_address, is_served
 from trivium.protocols import Progress, silent
 from trivium.store.sqlite import SqliteStore, examine_record
 
 if TYPE_CHECKING:
+    from trivium.remote import RemoteLibrary
     from trivium.settings import Configuration
     from trivium.store.omnidata import ImportReport
 
@@ -89,6 +90,8 @@ def open(path: str | Path, *, create: bool = False, progress: Progress = silent)
 
     A bundle (`NAME.omnidata`) is opened for reading, by way of an import in the cache folder.
     """
+    if is_served(path):
+        raise NotALibrary(f"{path} is a served library; use trivium.connect to reach it")
     if is_address(path):
         return init(path) if create and not exists(path) else Library(path)
     folder = Path(path)
@@ -100,6 +103,21 @@ def open(path: str | Path, *, create: bool = False, progress: Progress = silent)
     if create and not exists(folder):
         return init(folder)
     return Library(folder)
+
+
+def connect(url: str, *, configuration: Configuration | None = None) -> RemoteLibrary:
+    """The library that `trivium serve` answers for at `url`: search, get, documents, context, add,
+    remove, feedback and status, as of one that lies here.
+
+    Its key is in the variable TRIVIUM_KEY, or in the one that the tier of this address names.
+    """
+    if configuration is None:
+        from trivium.configuration import configuration as read_configuration
+
+        configuration = read_configuration()
+    from trivium.remote.reaching import as_set
+
+    return as_set(url, configuration.settings.tiers)
 
 
 def exists(path: str | Path) -> bool:

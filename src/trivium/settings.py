@@ -29,8 +29,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
-OFFLINE_MODELS = frozenset(("minilm", "static", "hashing", "none"))
-"""Models that send nothing anywhere."""
+OFFLINE_MODELS = frozenset(("minilm", "static", "hashing", "none"))  # they send nothing
 
 
 def _harmless(path: Path, value: Any) -> bool:
@@ -166,11 +165,17 @@ class ChatSettings:
 
 @dataclass(frozen=True, slots=True)
 class TierSettings:
-    """A library that is searched together with others."""
+    """A library that is searched together with others; of a served one, its key and patience."""
 
     library: str = ""
     priority: float | None = None
     """Its scores are multiplied by it; None: agent 1, project .8, team .6, any other .5."""
+    key_variable: str = ""
+    time_out: float = 30.0
+
+    def __post_init__(self) -> None:
+        _check_variable("tiers", self.key_variable)
+        _check_positive("tiers", time_out=self.time_out)
 
 
 @dataclass(frozen=True, slots=True)

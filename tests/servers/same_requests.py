@@ -1,7 +1,8 @@
 """Requests that every surface answers with the same bytes, but for how long it took.
 
-A surface is a function from a request to the text it gives. `python` and `command` are here; a test
-that adds a surface compares it with `python` over all `REQUESTS`.
+A surface is a function from a request to the text it gives. `python` and `command` are here, and
+`tool` says what an agent passes; a test that adds a surface compares it with `python` over all
+`REQUESTS`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from typing import Any
 from trivium.config import load_profile
 from trivium.errors import TriviumError
 from trivium.library import Library
+from trivium.mcp.reading import FILTERS
+from trivium.mcp.tools import SEARCH
 from trivium.present import result_json, to_text
+from trivium.remote import RemoteLibrary
 from trivium.types import Filter
 
 Request = Mapping[str, Any]
@@ -53,7 +57,7 @@ def without_times(text: str) -> str:
     return re.sub(r'("(?:took_ms|ms)": )[0-9.e-]+', r"\g<1>0", text)
 
 
-def python(library: Library, request: Request) -> str:
+def python(library: Library | RemoteLibrary, request: Request) -> str:
     """What a program gets; of an error its message."""
     asked = dict(request)
     profile, settings = asked.pop("profile", None), asked.pop("set", ())
@@ -122,3 +126,13 @@ def _filter_flags(said: Mapping[str, Any]) -> list[str]:
         else:
             flags += [part for one in value for part in (f"--{name}", one)]
     return flags
+
+
+def tool(request: Request) -> dict[str, Any] | None:
+    """The request as arguments of the tool `search`; None if it cannot be asked for there."""
+    filter = request.get("filter", {})
+    asked = {**filter, **{name: value for name, value in request.items() if name != "filter"}}
+    takes = {argument.name for argument in SEARCH.arguments} - {"budget"}  # it is the reply's there
+    if not set(asked) <= takes or not set(filter) <= set(FILTERS):
+        return None
+    return {"limit": 10, "budget": 25_000, **asked}

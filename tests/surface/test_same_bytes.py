@@ -9,7 +9,11 @@ from subprocess import CompletedProcess
 
 import pytest
 from http_served import Served, problem, serving
-from same_requests import REQUESTS, Request, command, python, without_times
+from same_requests import REQUESTS, Request, command, python, tool, without_times
+
+from trivium.mcp.server import Caller, call
+from trivium.opening import connect
+from trivium.present import to_text
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +44,22 @@ def test_the_server_answers_what_a_program_gets(
     answer = served.client.post("/search", json=dict(asked), headers=owner)
     said = problem(answer)["detail"] if answer.is_error else without_times(answer.text)
     assert said == python(served.library, asked)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_served_library_answers_as_one_that_lies_here(
+    served: Served, owner: dict[str, str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("TRIVIUM_KEY", owner["Authorization"].removeprefix("Bearer "))
+    with connect(served.url) as remote:
+        assert python(remote, REQUESTS[name]) == python(served.library, REQUESTS[name])
+
+
+@pytest.mark.parametrize("name", [name for name in REQUESTS if tool(REQUESTS[name])])
+def test_an_agent_gets_what_a_program_gets(served: Served, name: str) -> None:
+    answer = call(served.library, Caller(), "search", tool(REQUESTS[name]) or {})
+    expected = python(served.library, REQUESTS[name])
+    if answer.is_error:  # the same sentence, with a step that an agent can take
+        assert answer.content[0].text.startswith(expected.partition(";")[0])  # type: ignore[union-attr]
+    else:
+        assert without_times(to_text(answer.structured_content) + "\n") == expected

@@ -302,7 +302,7 @@ class TestEveryTier:
             (agent / "index.db").write_bytes(b"\0" * 65536)
             for side in ("index.db-wal", "index.db-shm"):
                 (agent / side).unlink(missing_ok=True)
-            federation._libraries["agent"]._store._connections.close()
+            federation._libraries["agent"]._store._connections.close()  # type: ignore[union-attr]
             scoped = trivium.Filter(scope=("all",))
             for filter in (trivium.Filter(), scoped):
                 result = search(federation, filter=filter)

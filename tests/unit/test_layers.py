@@ -42,6 +42,7 @@ LAYERS = [
     {"pipeline"},
     {"why_not"},
     {"library"},
+    {"remote"},
     {"opening"},
     {"federation"},
     {"evaluate"},

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many, reach
 from trivium.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ def context(
     json: JsonOption = False,
 ) -> None:
     """Print passages for a language model, numbered and within a budget of tokens."""
-    from trivium import opening as libraries
-
     flags = FilterFlags(scope=scope, source=source, category=category)
-    with libraries.open(locate(library)) as opened:
+    with reach(library) as opened:
         found = opened.context(
             " ".join(prompt),
             budget=budget,

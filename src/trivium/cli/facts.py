@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, reach
 from trivium.errors import InvalidValue
 
 
@@ -107,12 +107,13 @@ def remove(
         raise InvalidValue(
             "name documents, or facts by --subject, --predicate, --object and --graph; not both"
         )
+    if names:
+        with reach(library) as reached:
+            count = reached.remove(*names)
+        sentence = f"removed {count} document{'s' if count != 1 else ''}"
+        show_done(sentence, {"removed": count} if json else None)
+        return
     with libraries.open(locate(library)) as opened:
-        if names:
-            count = opened.remove(*names)
-            sentence = f"removed {count} document{'s' if count != 1 else ''}"
-            show_done(sentence, {"removed": count} if json else None)
-            return
         facts, documents = opened.remove_facts(pattern)
     show_done(
         f"removed {facts} facts of {len(documents)} documents; 'trivium rollback' undoes it",

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.options import (
+    JsonOption,
+    LibraryOption,
+    Many,
+    locate,
+    many,
+    reach,
+    served,
+)
 
 
 def init(
@@ -75,13 +83,11 @@ def add(
     json: JsonOption = False,
 ) -> None:
     """Take in files and folders; makes your own library if there is none yet."""
-    from trivium import opening as libraries
     from trivium.cli.options import default_library
     from trivium.cli.progress import progress_bar
 
-    folder = locate(library)
-    create = folder == default_library()
-    with libraries.open(folder, create=create) as opened, progress_bar() as progress:
+    own = not served(library) and locate(library) == default_library()
+    with reach(library, create=own) as opened, progress_bar() as progress:
         report = opened.add(
             *paths,
             scope=scope,

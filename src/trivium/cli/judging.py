@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from trivium.cli.options import JsonOption, LibraryOption, locate
+from trivium.cli.options import JsonOption, LibraryOption, reach
 from trivium.types import Verdict
 
 feedback = typer.Typer(
@@ -57,10 +57,9 @@ def stats(
     json: JsonOption = False,
 ) -> None:
     """Show the verdicts so far, and the weights before and after them."""
-    from trivium import opening as libraries
     from trivium.present import to_text
 
-    with libraries.open(locate(library)) as opened:
+    with reach(library) as opened:
         data = opened.feedback_stats(profile=profile)
     typer.echo(to_text(data) if json else "\n".join(_lines(data)))
 
@@ -68,10 +67,9 @@ def stats(
 def _record(
     verdict: Verdict, names: list[str], query: str, library: str | None, as_json: bool
 ) -> None:
-    from trivium import opening as libraries
     from trivium.cli.reports import show_done
 
-    with libraries.open(locate(library)) as opened:
+    with reach(library) as opened:
         ids = [one.document for one in opened.feedback(verdict, *names, query=query)]
     data = {"verdict": verdict, "query": query, "documents": ids}
     show_done(f"{verdict}: {', '.join(ids)}", data if as_json else None)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many, reach
 from trivium.cli.tiers import TiersOption, one_or_all
 from trivium.errors import InvalidValue
 
@@ -50,12 +50,10 @@ def list_documents(
     json: JsonOption = False,
 ) -> None:
     """List documents."""
-    from trivium import opening as libraries
-
     if limit is not None and limit < 1:
         raise InvalidValue(f"{limit} documents cannot be listed; choose a number from 1 on")
     flags = FilterFlags(scope=scope, source=source, category=category, kind=kind, tag=tag)
-    with libraries.open(locate(library)) as opened:
+    with reach(library) as opened:
         documents = opened.documents(flags.filter(), limit=limit)
     if json:
         from trivium.present import document_json, to_text
@@ -69,9 +67,7 @@ def list_documents(
 
 def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Show what the library holds and what waits."""
-    from trivium import opening as libraries
-
-    with libraries.open(locate(library)) as opened:
+    with reach(library) as opened:
         data = opened.status()
     if json:
         from trivium.present import to_text

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,13 +14,18 @@ from trivium.clock import parse_time
 from trivium.errors import InvalidValue, NotALibrary, UnknownName, nearest
 from trivium.types import Filter, Scalar
 
+if TYPE_CHECKING:
+    from trivium.library import Library
+    from trivium.remote import RemoteLibrary
+
 LibraryOption = Annotated[
     str | None,
     typer.Option(
         "--library",
         "-L",
-        help="The library: a folder, or postgresql://host/database. Otherwise TRIVIUM_LIBRARY, "
-        "the nearest *.trivium folder upwards, or trivium.trivium in your data folder.",
+        help="The library: a folder, postgresql://host/database, or http://host:port of one that "
+        "is served. Otherwise TRIVIUM_LIBRARY, the nearest *.trivium folder upwards, or "
+        "trivium.trivium in your data folder.",
         show_default=False,
     ),
 ]
@@ -32,10 +37,30 @@ def many(*names: str, help: str) -> Any:
     return typer.Option(*names, help=help, show_default=False)
 
 
+def served(given: str | None) -> str | None:
+    """The address of the library that is meant, if somebody serves it."""
+    name = given or os.environ.get("TRIVIUM_LIBRARY") or ""
+    return name if name.lower().startswith(("http://", "https://")) else None
+
+
+def reach(given: str | None, *, create: bool = False) -> Library | RemoteLibrary:
+    """The library that is meant, opened, wherever it is."""
+    from trivium import opening as libraries
+
+    address = served(given)
+    return libraries.connect(address) if address else libraries.open(locate(given), create=create)
+
+
 def locate(given: str | None) -> Path | str:
     """The library that is meant, whether or not it exists."""
     if given or os.environ.get("TRIVIUM_LIBRARY"):
         name = given or os.environ["TRIVIUM_LIBRARY"]
+        if served(given):
+            from trivium.remote import CAN
+
+            raise InvalidValue(
+                f"{name} is a served library, which takes {', '.join(CAN)}; do this where it lies"
+            )
         if "://" in name:
             return name
         path = Path(name)

@@ -102,7 +102,9 @@ def search(
             " ".join(query or []),
             limit=limit,
             filter=replace(flags.filter(), as_of=then),
-            profile=load_profile(profile or opened.profile_name, settings or ()),
+            profile=load_profile(profile or opened.profile_name, settings or ())
+            if profile or settings
+            else None,
             mode=mode,
             legs=leg or (),
             include_memories=include_memories,

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from trivium import opening
 from trivium.checks import MOST_HITS, check_numbers
@@ -52,6 +52,7 @@ from trivium.federation.merging import (
 from trivium.federation.tiers import Tier, configured, in_order
 from trivium.library import Library
 from trivium.library.asking import Asking
+from trivium.library.homes import is_served
 from trivium.pages import ALL_SHOWN, Cursor, by_words, digest_of
 from trivium.present import afforded, facets
 from trivium.types import (
@@ -63,6 +64,9 @@ from trivium.types import (
     Result,
     SearchRequest,
 )
+
+if TYPE_CHECKING:
+    from trivium.remote import RemoteLibrary
 
 OVER_FETCH, FEWEST = 3, 30
 """Hits that a tier is asked for, for each one shown, and at least: some will turn out stale."""
@@ -80,12 +84,12 @@ class Federation(Asking):
 
     def __init__(self, tiers: Sequence[Tier]) -> None:
         self.tiers = in_order(tiers)
-        self._libraries: dict[str, Library] = {}
+        self._libraries: dict[str, Library | RemoteLibrary] = {}
         self._models: dict[str, AskedOnce] = {}
         self._closed_ones: dict[str, str] = {}
         for tier in self.tiers:
             try:
-                self._libraries[tier.name] = library = opening.open(tier.library)
+                self._libraries[tier.name] = library = _opened(tier)
                 library.share_model(self._models)
             except TriviumError as error:
                 self._closed_ones[tier.name] = str(error)
@@ -355,8 +359,17 @@ def _pool_size(limit: int, profile: Profile) -> int:
     return max(limit, min(MOST_HITS, wanted))
 
 
+def _opened(tier: Tier) -> Library | RemoteLibrary:
+    """A tier's library, wherever it is; only the key that the tier names is ever sent."""
+    if not is_served(tier.library):
+        return opening.open(tier.library)
+    from trivium.remote.reaching import reach
+
+    return reach(str(tier.library), key_variable=tier.key_variable, time_out=tier.time_out)
+
+
 def _answer(
-    library: Library,
+    library: Library | RemoteLibrary,
     request: SearchRequest,
     profile: Profile,
     grant: Grant,

@@ -21,6 +21,8 @@ class Tier:
     name: str
     library: Path | str
     priority: float | None = None
+    key_variable: str = ""
+    time_out: float = 30.0
 
     @property
     def factor(self) -> float:
@@ -47,7 +49,8 @@ def configured(configuration: Configuration, names: Collection[str] = ()) -> lis
         if not one.library:
             raise InvalidValue(f"tiers.{name}.library is not set; name the library's folder")
         if "://" in one.library:
-            tiers.append(Tier(name, one.library, one.priority))
+            tier = Tier(name, one.library, one.priority, one.key_variable, one.time_out)
+            tiers.append(tier)
             continue
         origin = Path(configuration.origins.get(("tiers", name, "library"), ""))
         base = origin.parent if origin.is_absolute() else Path()

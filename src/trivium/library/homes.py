@@ -91,6 +91,11 @@ def is_address(place: Path | str) -> bool:
     return isinstance(place, str) and place.startswith(("postgresql://", "postgres://"))
 
 
+def is_served(place: object) -> bool:
+    """Whether this is the address of a library that somebody serves."""
+    return str(place).lower().startswith(("http://", "https://"))
+
+
 def home_of(place: Path | str, bundle: Path | None = None) -> Home:
     if is_address(place):
         return ServerHome(str(place))

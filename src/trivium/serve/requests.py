@@ -335,6 +335,19 @@ class DecisionBody(Body):
     statements: Annotated[list[int], Field(max_length=1_000)] = []
 
 
+class KnownBody(Body):
+    """Ids that documents may have, now or at a date."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"ids": ["clock-01", "tie-02"]}]},
+    )
+
+    ids: Names = []
+    as_of: Name | None = Field(default=None, description="a date or time, or DOC@VERSION")
+
+
 class TokenBody(Body):
     """The one-time token of `trivium serve --owner`."""
 
