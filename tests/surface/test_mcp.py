@@ -466,11 +466,44 @@ def test_writers_keep_to_their_scopes(world: Path) -> None:
     writer = Caller(PUBLIC, ALL)
     with trivium.open(world) as library:
         secret = library.get("notes:places/hidden/vole.md")[0].document.id
-        over = call(library, writer, "add", {"text": "mine", "title": "t", "id": secret})
-        assert said(over) == f"the id '{secret}' cannot be used; pass another"
+        library.add_text("The key lies under the mat.", title="Key", scope="dm-only")
+        library.remember("Aldith is the spy.", scope="dm-only")
+        for tool, given in (
+            ("add", {"text": "mine", "title": "t", "id": secret}),
+            ("remember", {"text": "mine", "id": secret}),
+        ):
+            over = call(library, writer, tool, given)
+            assert said(over) == f"'{secret}' cannot be stored under this name; choose another"
         above = call(library, writer, "remember", {"text": "mine", "scope": "dm-only"})
         assert said(above) == "scope 'dm-only' is not yours; pass one of all"
+        for tool, given in (
+            ("add", {"text": "The key lies under the mat.", "title": "Key"}),
+            ("remember", {"text": "Aldith is the spy."}),
+        ):
+            for change in ("added", "unchanged"):
+                kept = call(library, writer, tool, given).structured_content
+                assert (len(kept[change]), kept["notes"]) == (1, [])
+        scopes = [one.scope for one in library.documents()]
+        assert (scopes.count("dm-only"), scopes.count("all")) == (3, 7)
         assert "stills" in library.get(secret)[0].text
+
+
+def test_what_is_nearly_the_same_can_be_forced(world: Path) -> None:
+    with trivium.open(world) as library:
+        text = "An axe does eight points of damage. A short sword does six."
+        refused = call(library, Caller(OWNER, ALL), "add", {"text": text, "title": "Again"})
+        assert "Left out; pass force true if it is meant." in said(refused)
+        given = {"text": text, "title": "Again", "force": True}
+        assert not call(library, Caller(OWNER, ALL), "add", given).is_error
+
+
+def test_a_judgement_of_many_is_short(empty: Callable[[], Library]) -> None:
+    library = empty()
+    ids = [f"{number:03}{'x' * 490}" for number in range(50)]
+    library.add_entries([{"id": id, "title": id, "description": id} for id in ids], force=True)
+    result = call(library, Caller(OWNER, ALL), "feedback", {"verdict": "accepted", "ids": ids})
+    assert len(result.structured_content["documents"]) == 50
+    assert len(result.model_dump_json()) <= 8000 * 4
 
 
 def test_the_json_is_the_librarys_own(world: Path) -> None:

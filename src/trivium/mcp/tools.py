@@ -58,7 +58,17 @@ SCOPE = Argument("scope", "texts", "Only what has one of these scopes; status li
 SOURCE = Argument("source", "texts", "Only from these: #7, a source, a file name, a path glob.")
 CATEGORY = Argument("category", "texts", "Only these categories.")
 TAGS = Argument("tags", "texts", "Only with one of these tags.")
-IDS = Argument("ids", "texts", "Ids of documents or chunks, as search shows them.", required=True)
+LONGEST_TEXT = 1_000_000
+"""Characters: about 400 pages. What is longer comes from a file, not from a model."""
+LONGEST_NAME = 500
+"""Characters of a title or an id."""
+IDS = Argument(
+    "ids",
+    "texts",
+    "Ids of documents or chunks, as search shows them.",
+    required=True,
+    most=LONGEST_NAME,
+)
 
 SEARCH = Tool(
     "search",
@@ -138,10 +148,6 @@ STATUS = Tool(
     schemas.STATUS,
     reading.status,
 )
-LONGEST_TEXT = 1_000_000
-"""Characters: about 400 pages. What is longer comes from a file, not from a model."""
-LONGEST_NAME = 500
-"""Characters of a title or an id."""
 _NEW_ID = "Pass it again later to put a new version in its place."
 ADD = Tool(
     "add",
@@ -157,7 +163,7 @@ ADD = Tool(
             most=LONGEST_TEXT,
         ),
         Argument("title", "text", "What it is called.", required=True, most=LONGEST_NAME),
-        Argument("id", "text", f"Its id; otherwise the title. {_NEW_ID}", most=LONGEST_NAME),
+        Argument("id", "text", f"Otherwise made of the title. {_NEW_ID}", most=LONGEST_NAME),
         Argument("scope", "text", "Who may see it; otherwise all."),
         Argument("category", "text", "Its category."),
         Argument("tags", "texts", "Its tags."),

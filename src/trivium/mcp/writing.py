@@ -10,7 +10,8 @@ from trivium.errors import InvalidValue, RequestError
 from trivium.ingest.report import AddReport
 from trivium.library import Library
 from trivium.mcp.replies import Reply
-from trivium.mcp.words import added_words, line
+from trivium.mcp.words import added_words
+from trivium.text import content_hash
 from trivium.types import OWNER, PUBLIC_SCOPE, Grant
 
 Given = Mapping[str, Any]
@@ -18,11 +19,11 @@ Given = Mapping[str, Any]
 
 def add(library: Library, grant: Grant, given: Given) -> Reply:
     """Take in a text; the same id again makes a new version of it."""
-    _check(library, grant, given, given["id"] or given["title"])
+    _check(grant, given)
     report = library.add_text(
         given["text"],
         title=given["title"],
-        id=given["id"],
+        id=given["id"] or _own_id(given["title"], grant),
         scope=given["scope"],
         category=given["category"],
         tags=given["tags"],
@@ -34,7 +35,7 @@ def add(library: Library, grant: Grant, given: Given) -> Reply:
 
 def remember(library: Library, grant: Grant, given: Given) -> Reply:
     """Keep a memory; the same text again is the same memory."""
-    _check(library, grant, given, given["id"])
+    _check(grant, given)
     report = library.remember(
         given["text"],
         type=given["type"],
@@ -42,6 +43,7 @@ def remember(library: Library, grant: Grant, given: Given) -> Reply:
         id=given["id"],
         scope=given["scope"],
         tags=given["tags"],
+        grant=grant,
     )
     return _reported(report, grant)
 
@@ -51,10 +53,10 @@ def feedback(library: Library, grant: Grant, given: Given) -> Reply:
     verdict, names, query = given["verdict"], given["ids"], given["query"]
     ids = [one.document for one in library.feedback(verdict, *names, query=query, grant=grant)]
     data = {"verdict": verdict, "query": query, "documents": ids}
-    return Reply(f"{verdict}: {', '.join(map(line, ids))}", data)
+    return Reply(f"{verdict}: {len(ids)} document{'s' if len(ids) != 1 else ''}", data)
 
 
-def _check(library: Library, grant: Grant, given: Given, id: str | None) -> None:
+def _check(grant: Grant, given: Given) -> None:
     """An error for what is empty, or not the caller's to write."""
     if not given["text"].strip():
         raise InvalidValue("the text is empty; pass what is to be kept")
@@ -62,15 +64,22 @@ def _check(library: Library, grant: Grant, given: Given, id: str | None) -> None
         raise InvalidValue(
             f"scope '{given['scope']}' is not yours; pass one of {', '.join(sorted(grant.scopes))}"
         )
-    if id and library.known([id]) and not library.known([id], grant=grant):
-        raise InvalidValue(f"the id '{id}' cannot be used; pass another")
+
+
+def _own_id(title: str, grant: Grant) -> str | None:
+    """The id of a text that was given none: its title. Of those who do not see everything, one that
+    no document has which they do not see; otherwise it would tell them of it.
+    """
+    if grant.scopes is None:
+        return None
+    return f"text-{content_hash(repr((title, sorted(grant.scopes))))[:12]}"
 
 
 def _reported(report: AddReport, grant: Grant) -> Reply:
     """What happened; what waits or fails for all is the owner's to know."""
     if report.errors:  # one text, so all of it failed
         _, message = report.errors[0]
-        raise RequestError(message)
+        raise RequestError(message.replace("add it with --force", "pass force true"))
     if grant != OWNER:
         report = replace(report, waiting=0, model_problem="", blob_problem="")
     data = report.as_json()

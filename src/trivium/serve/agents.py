@@ -14,6 +14,7 @@ from trivium.mcp.server import Caller as Agent
 from trivium.mcp.server import server
 from trivium.mcp.tools import ALL, READING
 from trivium.serve.callers import Caller
+from trivium.serve.problems import Problem
 from trivium.serve.service import Service
 
 PLACE = "/mcp"
@@ -34,13 +35,21 @@ class Agents:
             stateless=True,
             max_request_body_size=service.options.most_body,
         )
-        self.route = Route(PLACE, endpoint=self, methods=["POST"])
+        self.route = Route(PLACE, endpoint=self)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
+        if request.method != "POST":  # a stream or the end of a session, which there are none of
+            raise Problem(
+                405,
+                "wrong_method",
+                "agents ask by POST alone",
+                "send the request by POST",
+                {"Allow": "POST"},
+            )
         address = request.client.host if request.client else ""
         caller = await run_in_threadpool(self._gate.caller, request.headers, address)
         request.state.caller = caller.name
