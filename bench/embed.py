@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 import trivium
 from trivium.embed.minilm import MiniLM, _run, _tokenizer, _weights
-from trivium.ingest.draft import embedding_input
+from trivium.template import embedding_input
 from trivium.vectors import unit
 
 README = Path(__file__).parent / "README.md"

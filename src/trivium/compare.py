@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 
 from trivium.types import Chunk
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

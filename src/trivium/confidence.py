@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from trivium.types import Leg, LegState, Ranking
+from trivium.values import dataclass
 
 MOST_COMPETING = 5
 """More names than that help nobody to choose."""

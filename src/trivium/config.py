@@ -11,7 +11,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -21,6 +21,7 @@ from trivium.factual import LABELS, VerifySettings
 from trivium.fusion_settings import NO_COMPANY, CompanySettings
 from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
 from trivium.types import COLUMNS, Bm25, Unit
+from trivium.values import dataclass
 
 Settings = TypeVar("Settings")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, Protocol
 
 from trivium.types import Document, Grant, Passage, Pattern, Quad, Statement
+from trivium.values import dataclass
 
 LABELS = (  # what says how a subject is called, the best first
     "http://www.w3.org/2000/01/rdf-schema#label",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trivium.errors import InvalidValue
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

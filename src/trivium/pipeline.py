@@ -7,7 +7,7 @@ No I/O of its own: the view answers for the library, the embedder for the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ from trivium.types import (
     Result,
     SearchRequest,
 )
+from trivium.values import dataclass
 
 if TYPE_CHECKING:  # it loads logging, which a search of one leg needs as little as threads
     from concurrent.futures import Executor

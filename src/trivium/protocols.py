@@ -8,7 +8,7 @@ profile that needs it is refused when it is opened (`legs_of`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -32,6 +32,7 @@ from trivium.types import (
     WordQuery,
     Yardstick,
 )
+from trivium.values import dataclass
 
 
 class Embedder(Protocol):

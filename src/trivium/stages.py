@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from trivium.errors import InvalidValue
 from trivium.types import Unit
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

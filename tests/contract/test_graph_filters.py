@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from worlds import NOW, RDF_TYPE, SUBCLASS_OF, some
 
 from trivium.config import IndexSettings
-from trivium.ingest.facts import Reading
+from trivium.graph.reading import Reading
 from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Filter, Grant, Quad
 

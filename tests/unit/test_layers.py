@@ -10,12 +10,12 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "trivium"
 
 LAYERS = [
-    {"version"},
+    {"version", "values"},
     {"errors"},
     {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
     {"stages", "fusion_settings"},
     {"protocols", "config"},
-    {"settings"},
+    {"settings", "template"},
     {"configuration", "endpoint"},
     {"chat"},
     {

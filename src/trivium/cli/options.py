@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ import typer
 from trivium.clock import parse_time
 from trivium.errors import InvalidValue, NotALibrary, UnknownName, nearest
 from trivium.types import Filter, Scalar
+from trivium.values import dataclass
 
 if TYPE_CHECKING:
     from trivium.library import Library

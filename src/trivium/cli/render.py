@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -56,7 +57,7 @@ def show_result(result: Result, *, explain: bool) -> None:
         err.print(Text(f"! {text}", style="yellow"))
     best = max((hit.score for hit in result.hits), default=0.0)
     for hit in result.hits:
-        out.print(_hit(hit, best, explain, full=result.mode == "full"))
+        _print_hit(out, hit, best, explain, full=result.mode == "full")
     if not result.hits:
         out.print("Nothing found.")
     for one in result.told_apart:
@@ -87,23 +88,29 @@ def _leg(leg: Leg) -> str:
     return f"{leg.name} {leg.state.value}"
 
 
-def _hit(hit: Hit, best: float, explain: bool, full: bool) -> RenderableType:
-    grid = Table.grid(padding=(0, 1), expand=False)
-    grid.add_column(justify="right", width=3, no_wrap=True)
-    grid.add_column(overflow="fold")
+_MARGIN = 4
+"""What stands beside a hit: its rank, and a blank."""
+
+
+def _print_hit(out: Console, hit: Hit, best: float, explain: bool, full: bool) -> None:
+    """Line by line: a grid for each hit takes as long to draw as the search took."""
     title = shown(hit.title, "bold")
     if hit.heading and hit.heading != hit.title:
         title.append_text(shown(f"  {hit.heading}", "not bold"))
     if hit.parts:
         title.append(f"  {hit.score:.4f}", style="green not bold")
-    grid.add_row(Text(str(hit.rank), style="dim"), title)
-    grid.add_row("", shown(_place(hit), "dim"))
-    grid.add_row("", shown(hit.text) if full else _highlighted(hit))
+    texts = [title, shown(_place(hit), "dim"), shown(hit.text) if full else _highlighted(hit)]
+    if not explain:
+        texts.append(_one_line(hit.parts))
+    width = max(out.width - _MARGIN, 1)
+    lines = [line for text in texts for line in text.wrap(out, width, overflow="fold")]
+    rank = Text(f"{hit.rank:>{_MARGIN - 1}} ", style="dim")
+    for margin, line in zip(chain([rank], repeat(Text(" " * _MARGIN))), lines, strict=False):
+        line.rstrip()
+        out.print(margin + line, soft_wrap=True)
     if explain:
-        grid.add_row("", _parts(hit.parts, best))
-    else:
-        grid.add_row("", _one_line(hit.parts))
-    return Padding(grid, (0, 0, 1, 0), expand=False)
+        out.print(Padding(_parts(hit.parts, best), (0, 0, 0, _MARGIN), expand=False))
+    out.print()
 
 
 def _place(hit: Hit) -> str:

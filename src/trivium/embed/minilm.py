@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -98,6 +97,8 @@ class MiniLM:
 
         All processor cores take part; a hundred texts at a time are enough to keep them busy.
         """
+        from concurrent.futures import ThreadPoolExecutor  # a search by words needs none of it
+
         tokenizer, session = self._load()
         tokens = [tokenizer.encode(encodable(text)).ids for text in texts]
         pooled = np.zeros((len(texts), self.dimension), np.float32)

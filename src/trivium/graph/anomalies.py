@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import Protocol
 
@@ -17,6 +16,7 @@ from trivium.graph.rdf import line
 from trivium.graph.rules import Rules
 from trivium.text import content_hash
 from trivium.types import Pattern, Statement
+from trivium.values import dataclass
 
 SAME, DIFFERENT = f"{OWL}sameAs", f"{OWL}differentFrom"
 _VOCABULARY = (RDF, RDFS, OWL)

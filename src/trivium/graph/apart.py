@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from trivium.graph.names import RDF_TYPE
 from trivium.types import Pattern, Statement
+from trivium.values import dataclass
 
 MOST_FACTS = 3
 """Facts that are shown for each: enough to recognise it, few enough to read."""

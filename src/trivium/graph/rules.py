@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from trivium.factual import VerifySettings
 from trivium.graph.names import OWL, RDF, RDF_TYPE, RDFS, local_name
 from trivium.types import Pattern, Statement
+from trivium.values import dataclass
 
 SUBCLASS = f"{RDFS}subClassOf"
 Find = Callable[[Pattern], Iterable[Statement]]

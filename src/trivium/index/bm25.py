@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from trivium.index.arrays import Array
 from trivium.index.documents import Mask
 from trivium.index.segment import BODY, WIDTH, Segment
 from trivium.types import COLUMNS, Bm25, Phrase, WordQuery
+from trivium.values import dataclass
 
 SMALLEST_IDF = 1e-6  # FTS5's floor for terms that more than half of the rows hold
 MOST_NORMS = 4  # kept for a segment: one for each word leg, and as many again after an edit

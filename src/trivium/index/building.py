@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from trivium.index.segment import BODY, GAP, WIDTH, Segment
 from trivium.stemmer import stem
 from trivium.text import words
 from trivium.types import Document, chunk_id
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from trivium.ingest.blocks import Extraction
 from trivium.ingest.chunk import ESTIMATE, Chunking, Ruler, chunk
 from trivium.ingest.entries import Entry
 from trivium.ingest.fields import Fields, document_fields
+from trivium.template import hash_of
 from trivium.text import content_hash
 from trivium.types import PUBLIC_SCOPE, Chunk, Document, Draft, Passage
 
@@ -124,45 +125,6 @@ def with_hashes(draft: Draft, settings: IndexSettings) -> Draft:
     """The draft with the hash of each passage's embedding input."""
     hashes = [hash_of(draft.document, passage, settings) for passage in draft.passages]
     return replace(draft, embedding_hashes=tuple(hashes))
-
-
-FEWEST_WORDS = 4
-"""Shorter literals ("2d6", "BOTH ENDS") say nothing that their words do not say; labels are names,
-and names are looked for by meaning too.
-"""
-
-
-def hash_of(document: Document, passage: Passage, settings: IndexSettings) -> str:
-    """The key of a passage's vector; "" where there is nothing worth one."""
-    if not passage.text.strip():
-        return ""  # a title alone has no meaning worth a vector
-    short = len(passage.text.split()) < FEWEST_WORDS
-    if passage.predicate and short and passage.predicate not in settings.labels:
-        return ""
-    return embedding_hash(embedding_input(settings.template, document, passage))
-
-
-def embedding_input(template: str, document: Document, passage: Passage | Chunk) -> str:
-    """The exact text that is embedded: the library's template without its empty lines.
-
-    The title of a fact is what its subject is called.
-    """
-    title, heading = document.title, passage.heading
-    if passage.predicate and heading:
-        title, heading = heading[0], heading[1:]
-    filled = template.format(
-        title=title,
-        heading=" › ".join(heading),
-        text=passage.text,
-        context=document.context,
-        tags=", ".join(document.tags),
-    )
-    return "\n".join(line for line in filled.split("\n") if line.strip())
-
-
-def embedding_hash(text: str) -> str:
-    """The key of a vector; "" says that there is nothing to embed."""
-    return content_hash(text) if text.strip() else ""
 
 
 def document_id(uri: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,15 +10,14 @@ from typing import Literal, Protocol, TypeAlias
 
 from trivium.config import IndexSettings
 from trivium.factual import GraphStore
-from trivium.graph.names import best_label
-from trivium.graph.passages import MEDIA_TYPES, hash_of_file, modified, passage_of
+from trivium.graph.passages import MEDIA_TYPES, hash_of_file, modified
 from trivium.graph.rdf import Facts, engine
+from trivium.graph.reading import Reading
 from trivium.ingest.draft import (
     Fill,
     Given,
     as_they_are,
     document_id,
-    hash_of,
     of_stored,
     same_fields,
     with_earlier_words,
@@ -27,8 +26,7 @@ from trivium.ingest.draft import (
 )
 from trivium.ingest.fields import Fields
 from trivium.protocols import Progress, Store, silent
-from trivium.text import content_hash
-from trivium.types import OWNER, Document, Draft, Passage, Quad
+from trivium.types import OWNER, Document, Draft
 
 Outcome: TypeAlias = Literal["added", "updated", "unchanged"]
 
@@ -39,30 +37,6 @@ class FactStore(Store, Protocol):
     @property
     def graph(self) -> GraphStore: ...
     def fingerprints(self, documents: Sequence[str]) -> dict[str, tuple[str, str]]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a library reads facts: what its settings call a label, and what they embed."""
-
-    settings: IndexSettings
-
-    @property
-    def labels(self) -> Sequence[str]:
-        return self.settings.labels
-
-    @property
-    def pipeline(self) -> str:
-        return f"facts/1 {content_hash(repr(self.settings.labels))[:8]}"
-
-    def label(self, found: Sequence[Quad]) -> str:
-        return best_label(found, self.settings.labels)
-
-    def passage(self, quad: Quad, labels: Mapping[str, str]) -> Passage:
-        return passage_of(quad, labels)
-
-    def hash(self, document: Document, passage: Passage) -> str:
-        return hash_of(document, passage, self.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from trivium.errors import SourceError
@@ -188,35 +189,37 @@ _HANGUL = (
     "이다는을에의가고하지사기어자도로리인한그시나수대일해스라게아은정만서보부여를있제들주원으상전과소것구동니오장"
     "관성유공면안문화무연당적세비조와중국내우신경년거개생까습요데방영회모마간물"
 )
-_LANGUAGES = tuple(
-    # Codec, the letters a language uses most, letters it also has.
-    (codec, re.compile(f"[{frequent}]"), re.compile(f"(?![{frequent}])[{rare}{_SIGNS}]"))
-    for codec, frequent, rare in (
-        ("cp1252", "àâçéèêëîïôœùûüÀÇÉÈÊ", "æÿÂÎÔŒÙÛ"),
-        ("cp1252", "äöüßÄÖÜ", "éàè"),
-        ("cp1252", "áéíóúñüÁÉÍÓÚÑ¿¡ºª", ""),
-        ("cp1252", "ãõáàâçéêíóôúÃÕÁÇÉÍÓ", "ªº"),
-        ("cp1252", "àèéìòùÀÈÉÌÒÙ", "óî"),
-        ("cp1252", "åäöøæéÅÄÖØÆ", ""),
-        ("cp1254", "çğıöşüÇĞİÖŞÜ", "âîû"),
-        ("cp1252", "áðéíóúýþæöÁÉÍÓÞÆÖ", ""),
-        ("cp1250", "ąćęłńóśźżŁŚŻŹĆÓ", ""),
-        ("cp1250", "áčďéěíňóřšťúůýžÁČĎÉÍŇŘŠŤÚÝŽ", "ľĺŕôä"),
-        ("cp1250", "áéíóöőúüűÁÉÍÓÖŐÚÜŰ", ""),
-        ("cp1250", "čćđšžČĆĐŠŽ", ""),
-        ("cp1250", "ăâîşţĂÂÎŞŢ", ""),
-        ("cp1251", "оеаинтсрвлкмдпуяОЕАИНТСРВЛ", "а-яёіїєґА-ЯЁІЇЄҐ"),
-        ("koi8-r", "оеаинтсрвлкмдпуяОЕАИНТСРВЛ", "а-яёА-ЯЁ"),
-        ("cp1253", "αοιετσνηυρπκμλςίάόέήύώ", "α-ωϊϋΑ-ΩΆΈΉΊΌΎΏ"),
-        ("cp1255", "יוהלאמרתבשנ", "א-ת"),
-        ("cp1256", "اليمونرتبةعدسف", "ء-ي،؟"),
-        ("cp932", f"ぁ-んァ-ヶ{_CJK_SIGNS}", "一-龥"),
-        ("euc_jp", f"ぁ-んァ-ヶ{_CJK_SIGNS}", "一-龥"),
-        ("gb18030", f"{_SIMPLIFIED}{_CJK_SIGNS}", "一-龥"),
-        ("cp950", f"{_TRADITIONAL}{_CJK_SIGNS}", "一-龥"),
-        ("cp949", _HANGUL, f"가-힣{_CJK_SIGNS}"),
-    )
+_LANGUAGES = (  # codec, the letters a language uses most, letters it also has
+    ("cp1252", "àâçéèêëîïôœùûüÀÇÉÈÊ", "æÿÂÎÔŒÙÛ"),
+    ("cp1252", "äöüßÄÖÜ", "éàè"),
+    ("cp1252", "áéíóúñüÁÉÍÓÚÑ¿¡ºª", ""),
+    ("cp1252", "ãõáàâçéêíóôúÃÕÁÇÉÍÓ", "ªº"),
+    ("cp1252", "àèéìòùÀÈÉÌÒÙ", "óî"),
+    ("cp1252", "åäöøæéÅÄÖØÆ", ""),
+    ("cp1254", "çğıöşüÇĞİÖŞÜ", "âîû"),
+    ("cp1252", "áðéíóúýþæöÁÉÍÓÞÆÖ", ""),
+    ("cp1250", "ąćęłńóśźżŁŚŻŹĆÓ", ""),
+    ("cp1250", "áčďéěíňóřšťúůýžÁČĎÉÍŇŘŠŤÚÝŽ", "ľĺŕôä"),
+    ("cp1250", "áéíóöőúüűÁÉÍÓÖŐÚÜŰ", ""),
+    ("cp1250", "čćđšžČĆĐŠŽ", ""),
+    ("cp1250", "ăâîşţĂÂÎŞŢ", ""),
+    ("cp1251", "оеаинтсрвлкмдпуяОЕАИНТСРВЛ", "а-яёіїєґА-ЯЁІЇЄҐ"),
+    ("koi8-r", "оеаинтсрвлкмдпуяОЕАИНТСРВЛ", "а-яёА-ЯЁ"),
+    ("cp1253", "αοιετσνηυρπκμλςίάόέήύώ", "α-ωϊϋΑ-ΩΆΈΉΊΌΎΏ"),
+    ("cp1255", "יוהלאמרתבשנ", "א-ת"),
+    ("cp1256", "اليمونرتبةعدسف", "ء-ي،؟"),
+    ("cp932", f"ぁ-んァ-ヶ{_CJK_SIGNS}", "一-龥"),
+    ("euc_jp", f"ぁ-んァ-ヶ{_CJK_SIGNS}", "一-龥"),
+    ("gb18030", f"{_SIMPLIFIED}{_CJK_SIGNS}", "一-龥"),
+    ("cp950", f"{_TRADITIONAL}{_CJK_SIGNS}", "一-龥"),
+    ("cp949", _HANGUL, f"가-힣{_CJK_SIGNS}"),
 )
+
+
+@cache
+def _patterns(frequent: str, rare: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Made when the first old file is met: most libraries have none."""
+    return re.compile(f"[{frequent}]"), re.compile(f"(?![{frequent}])[{rare}{_SIGNS}]")
 
 
 def _decode_old(data: bytes) -> str | None:
@@ -233,13 +236,13 @@ def _decode_old(data: bytes) -> str | None:
         return None
 
 
-def _score(sample: bytes, codec: str, frequent: re.Pattern[str], rare: re.Pattern[str]) -> float:
+def _score(sample: bytes, codec: str, frequent: str, rare: str) -> float:
     """1 when every foreign character is a frequent letter of the language, -1 when none is one."""
     try:  # not final: the sample may end inside a character
         text = codecs.getincrementaldecoder(codec)().decode(sample, final=False)
     except UnicodeDecodeError:
         return -1.0
     foreign = "".join(_FOREIGN.findall(text))
-    known, possible = len(frequent.findall(foreign)), len(rare.findall(foreign))
+    known, possible = (len(signs.findall(foreign)) for signs in _patterns(frequent, rare))
     unknown = len(foreign) - known - possible
     return (known + 0.5 * possible - unknown) / max(len(foreign), 1)

@@ -145,7 +145,7 @@ class Opened:
         return result
 
     def _reading(self) -> FactReader:
-        from trivium.ingest.facts import Reading  # not part of searching
+        from trivium.graph.reading import Reading  # only facts need it
 
         return Reading(self.settings)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trivium.config import load_profile
@@ -13,6 +12,7 @@ from trivium.pipeline import Search
 from trivium.protocols import Embedder, Model, Progress, silent
 from trivium.text import content_hash
 from trivium.types import NO_FILTER, OWNER, Record, SearchRequest
+from trivium.values import dataclass
 from trivium.vectors import unit
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ class Embedding(Archiving):
         return self._drained(model, progress)
 
     def _drained(self, model: Embedder, progress: Progress) -> EmbedReport:
-        from trivium.ingest.draft import embedding_input
         from trivium.ingest.queue import EmbedQueue
+        from trivium.template import embedding_input
 
         def text_of(record: Record) -> str:
             return embedding_input(self.settings.template, record.document, record.chunk)

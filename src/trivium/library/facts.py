@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from trivium.library.filling import Filling
 from trivium.protocols import Progress, silent
 from trivium.text import content_hash
 from trivium.types import OWNER, Grant, Pattern, Quad, Result, Statement
+from trivium.values import dataclass
 
 if TYPE_CHECKING:
     from trivium.graph.around import Around

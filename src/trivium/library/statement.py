@@ -7,7 +7,6 @@ run it in a shell, or take it elsewhere. A property test pins it to `fuse.rrf` o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from trivium.store.sqlite import SqliteStore
 from trivium.store.sqlite.fused import allowed, places
 from trivium.text import content, spans
 from trivium.types import NO_FILTER, OWNER, Filter, LegState, SearchRequest
+from trivium.values import dataclass
 
 MOST_WORDS = 64
 """As many as the keyword leg looks up."""

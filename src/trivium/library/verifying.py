@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from trivium.config import Profile, load_profile
@@ -11,6 +11,7 @@ from trivium.errors import InvalidValue, TriviumError, UnknownName
 from trivium.library.facts import Knowing
 from trivium.protocols import Progress
 from trivium.types import OWNER, Grant, Pattern, Statement
+from trivium.values import dataclass
 
 if TYPE_CHECKING:
     from trivium.graph.anomalies import Anomaly

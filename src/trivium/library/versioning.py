@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from trivium.pipeline import Search
 from trivium.present import result_json
 from trivium.protocols import Pruned
 from trivium.types import OWNER, Grant, Result, SearchRequest, Version
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from trivium.confidence import competing, confidence, roads, unit_order
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import Failed, asked, rerank
 from trivium.types import MEMORY_STAGE, Leg, Ranking, Record
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ character of the query is ever an operator of a database.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from trivium.config import KeywordSettings
 from trivium.protocols import View, WordSearch
 from trivium.text import Span, content, is_cjk, spans, stop_words
 from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
+from trivium.values import dataclass
 
 MOST_WORDS = 64
 """Words of a query that are looked up; a pasted page is cut here, and the leg says so."""

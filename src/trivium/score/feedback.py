@@ -8,10 +8,10 @@ work, which is the fault of the entry and not of the search that found it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from trivium.config import ScoreSettings
 from trivium.types import Verdict
+from trivium.values import dataclass
 
 WORTH: Mapping[str, float] = {"accepted": 1.0, "modified": 0.5, "dismissed": 0.0}
 

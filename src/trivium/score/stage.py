@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from trivium.config import SearchSettings
@@ -13,6 +12,7 @@ from trivium.score.decay import decay
 from trivium.score.feedback import adapted
 from trivium.score.signals import domain_match, score, severity, tag_overlap
 from trivium.types import Leg, LegState, Ranking, Record, SearchRequest
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

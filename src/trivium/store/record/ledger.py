@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from trivium.clock import format_time
 from trivium.store.record.database import Database
+from trivium.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
