@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trivium.config import Profile
-from trivium.errors import InvalidValue, UnknownName, nearest
-from trivium.protocols import View
+from trivium.errors import InvalidValue, MissingLeg, UnknownName, nearest
+from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
 from trivium.types import Filter, Grant, SearchRequest
 
 MOST_HITS = 1000
@@ -35,6 +35,26 @@ def check_scopes(view: View, filter: Filter, grant: Grant) -> None:
         if scope not in known:
             hint = nearest(scope, known) or f" There are: {', '.join(sorted(known))}."
             raise UnknownName(f"no document has the scope '{scope}'.{hint}")
+
+
+def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:
+    """An error that names the leg which the profile needs and this library cannot serve.
+
+    Vectors of a model that is not at hand are no reason: as when a model fails, the leg says so.
+    """
+    meaning = embedder is not None or (isinstance(view, VectorSearch) and view.model != "")
+    served = [name for name in legs_of(view) if name != "vector" or meaning]
+    for name in profile.search.legs:
+        if name not in served and name not in profile.search.optional:
+            raise MissingLeg(
+                f"profile '{profile.name}' needs the {name} leg, which this library does not "
+                f"have (it has: {', '.join(served)}); choose another profile"
+            )
+    if profile.search.score.method == "signals" and not isinstance(view, TermStatistics):
+        raise MissingLeg(
+            f"profile '{profile.name}' needs term statistics, which this library does not have; "
+            "choose another profile"
+        )
 
 
 def slips(view: View, filter: Filter) -> list[str]:

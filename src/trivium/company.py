@@ -6,7 +6,7 @@ query's finds more of the same. They count by their score, so a clear winner spe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,26 +48,35 @@ def keep_company(
     The likeness is the mean cosine to the chosen, weighted by e^(score / temperature).
     """
     place = {candidate.id: row for row, candidate in enumerate(ranking.candidates)}
-    best = max((candidate.score for candidate in chosen), default=0.0)
-    centre = np.zeros(vectors.shape[1], np.float64)
-    total = 0.0
-    for candidate in chosen:
-        share = float(np.exp((candidate.score - best) / settings.temperature))
-        centre += share * vectors[place[candidate.id]].astype(np.float64)
-        total += share
-    # row by row in a fixed order, so that the same candidates always give the same bytes
-    products = vectors.astype(np.float64) * (centre / total if total else centre)
-    likeness = np.add.accumulate(products, axis=1)[:, -1] if vectors.shape[1] else products.sum(1)
+    rows = [(place[candidate.id], candidate.score) for candidate in chosen]
+    likeness = likenesses(vectors, rows, settings.temperature)
     return replace(
         Ranking.sorted(
             (
-                _with_part(candidate, max(0.0, float(value)), settings.weight)
+                _with_part(candidate, float(value), settings.weight)
                 for candidate, value in zip(ranking.candidates, likeness, strict=True)
             ),
             ranking.kind,
         ),
         ceiling=ranking.ceiling,
     )
+
+
+def likenesses(
+    vectors: NDArray[np.float32], chosen: Sequence[tuple[int, float]], temperature: float
+) -> NDArray[np.float64]:
+    """How like the chosen, given as (row, score), each row is; never below 0."""
+    best = max((score for _, score in chosen), default=0.0)
+    centre = np.zeros(vectors.shape[1], np.float64)
+    total = 0.0
+    for row, score in chosen:
+        share = float(np.exp((score - best) / temperature))
+        centre += share * vectors[row].astype(np.float64)
+        total += share
+    # row by row in a fixed order, so that the same candidates always give the same bytes
+    products = vectors.astype(np.float64) * (centre / total if total else centre)
+    sums = np.add.accumulate(products, axis=1)[:, -1] if vectors.shape[1] else products.sum(1)
+    return np.maximum(sums, 0.0)
 
 
 def _with_part(candidate: Candidate, likeness: float, weight: float) -> Candidate:

@@ -12,15 +12,15 @@ from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.checks import check_numbers, check_scopes, idle_wishes, slips
+from trivium.checks import check_numbers, check_scopes, idle_wishes, require_legs, slips
 from trivium.company import in_company
 from trivium.config import FuseSettings, Profile
-from trivium.errors import EmptyQuery, InvalidValue, MissingLeg, UnknownName, nearest
+from trivium.errors import EmptyQuery, InvalidValue, UnknownName, nearest
 from trivium.fuse import fuse, group
 from trivium.guard import agrees_on_meaning, completed, guarded, trusts
 from trivium.pages import Cursor, all_shown, next_cursor, with_words
 from trivium.present import afforded, facets, hit
-from trivium.protocols import Embedder, Reranker, TermStatistics, VectorSearch, View, legs_of
+from trivium.protocols import Embedder, Reranker, View
 from trivium.rerank.judge import Judge, Judgement
 from trivium.retrieve import keyword, trigram, vector
 from trivium.score.signals import beside
@@ -90,11 +90,7 @@ class Search:
         self, request: SearchRequest, depths: Mapping[str, int], cursor: Cursor | None = None
     ) -> Trail:
         """A checked request on its way to a page; nothing of it is shown yet."""
-        asked = request if self._mixes_memories() else _without_memories(request)
-        legs = self._retrieve(asked, depths)
-        small = cursor is None and self._is_small(legs, request.limit)
-        if small:  # all that hold a word of the query
-            legs = [self._completed(leg, asked) for leg in legs]
+        legs, small = self.heard(request, depths, later=cursor is not None)
         if not request.query.strip():
             found, total = self._browse(request)
             return self._paged(request, Trail(legs, found, Judgement(found), total), cursor)
@@ -106,6 +102,15 @@ class Search:
         before = cursor.read_of(ranked) if cursor else None
         judged = judge(request.query, ranked, roads, before)
         return self._paged(request, Trail(legs, ranked, judged, len(ranked), small), cursor)
+
+    def heard(
+        self, request: SearchRequest, depths: Mapping[str, int], later: bool = False
+    ) -> tuple[list[Leg], bool]:
+        """What the legs found; and whether that is all that hold a word, because few do."""
+        asked = request if self._mixes_memories() else _without_memories(request)
+        legs = self._retrieve(asked, depths)
+        small = not later and self._is_small(legs, request.limit)
+        return [self._completed(leg, asked) for leg in legs] if small else legs, small
 
     def _paged(self, request: SearchRequest, trail: Trail, cursor: Cursor | None) -> Trail:
         found = trail.judged.ranking
@@ -331,26 +336,6 @@ def _only_memories(request: SearchRequest) -> SearchRequest:
 
 def _matched(legs: Sequence[Leg]) -> list[int]:
     return [leg.matched for leg in legs if leg.matched is not None]
-
-
-def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> None:
-    """An error that names the leg which the profile needs and this library cannot serve.
-
-    Vectors of a model that is not at hand are no reason: as when a model fails, the leg says so.
-    """
-    meaning = embedder is not None or (isinstance(view, VectorSearch) and view.model != "")
-    served = [name for name in legs_of(view) if name != "vector" or meaning]
-    for name in profile.search.legs:
-        if name not in served and name not in profile.search.optional:
-            raise MissingLeg(
-                f"profile '{profile.name}' needs the {name} leg, which this library does not "
-                f"have (it has: {', '.join(served)}); choose another profile"
-            )
-    if profile.search.score.method == "signals" and not isinstance(view, TermStatistics):
-        raise MissingLeg(
-            f"profile '{profile.name}' needs term statistics, which this library does not have; "
-            "choose another profile"
-        )
 
 
 def _keyword(search: Search, request: SearchRequest, depth: int) -> Leg:

@@ -326,6 +326,9 @@ class FeedbackLog(Protocol):
     def counts(self, grant: Grant) -> dict[Verdict, int]:
         """How often each verdict was given about documents that exist within the grant."""
 
+    def judgements(self, grant: Grant) -> list[Judgement]:
+        """Those judgements, the oldest first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

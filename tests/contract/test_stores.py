@@ -477,6 +477,11 @@ class TestEachStore:
         none = {"accepted": 0, "dismissed": 0, "modified": 0, "failed": 0}
         assert store.feedback.counts(Grant()) == none | {"accepted": 2, "failed": 1}
         assert store.feedback.counts(Grant(frozenset())) == none | {"accepted": 1}
+        said = [
+            (one.document, one.verdict, one.query) for one in store.feedback.judgements(Grant())
+        ]
+        assert said == [("a", "accepted", "axe"), ("b", "accepted", "axe"), ("b", "failed", "")]
+        assert [one.document for one in store.feedback.judgements(Grant(frozenset()))] == ["a"]
 
     def test_rollback_gives_the_earlier_ids_exactly(self, store: Stores) -> None:
         for text in ("battle axe", "short sword"):

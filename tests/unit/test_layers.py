@@ -46,6 +46,7 @@ LAYERS = [
     {"opening"},
     {"federation"},
     {"evaluate"},
+    {"tune"},
     {"mcp"},
     {"serve"},
     {"cli"},

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "verify": "verify:verify",
     "doctor": "keeping:doctor",
     "eval": "evaluate:evaluate",
+    "tune": "tuning:tune",
     "import": "bundles:import_any",
     "export": "bundles:export_any",
     "copy": "moving:copy",

@@ -33,6 +33,10 @@ class Judging(Opened):
         self._store.feedback.record(judgements, self._now())
         return judgements
 
+    def judgements(self, *, grant: Grant = OWNER) -> list[Judgement]:
+        """What was said about documents that are still there, the oldest first."""
+        return self._store.feedback.judgements(grant)
+
     def feedback_stats(
         self, *, profile: str | Profile | None = None, grant: Grant = OWNER
     ) -> dict[str, Any]:

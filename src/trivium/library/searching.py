@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
+from trivium.checks import require_legs
 from trivium.config import Profile, load_profile
 from trivium.freshness import freshness
 from trivium.graph.names import expand_filter, is_structural
 from trivium.library.asking import Asking
 from trivium.library.base import Opened
-from trivium.pipeline import Search, require_legs
+from trivium.pipeline import Search
 from trivium.protocols import Reranker, View
 from trivium.score import feedback
 from trivium.types import OWNER, Grant, Result, SearchRequest
@@ -53,6 +56,12 @@ class Searching(Opened, Asking):
         notices = self._configuration.notices if owner and self._configuration else ()
         result = replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
         return self.told_apart(result, grant) if subjects and not request.cursor else result
+
+    @contextmanager
+    def searching(self, profile: Profile) -> Iterator[Search]:
+        """The pipeline itself over one state of the library, as its owner sees it, unreranked."""
+        with self._store.view(OWNER) as view:
+            yield self._search(view, profile, None, OWNER, None)
 
     def _search(
         self,

@@ -1,4 +1,4 @@
-"""Judgements in the record: written once, counted within a grant."""
+"""Judgements in the record: written once, counted and read within a grant."""
 
 from __future__ import annotations
 
@@ -29,3 +29,11 @@ class RecordFeedback:
                 if grant.allows(row["scope"]):
                     counts[row["verdict"]] += row["judgements"]
         return counts
+
+    def judgements(self, grant: Grant) -> list[Judgement]:
+        with self._database.reading() as reader:
+            return [
+                Judgement(row["document"], row["verdict"], row["query"])
+                for row in reader.execute("judgements")
+                if grant.allows(row["scope"])
+            ]

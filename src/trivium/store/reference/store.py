@@ -88,13 +88,16 @@ class ReferenceFeedback:
     def record(self, judgements: Sequence[Judgement], now: datetime) -> None:
         self._judgements += judgements
 
-    def counts(self, grant: Grant) -> dict[Verdict, int]:
-        visible = [
-            one.verdict
+    def judgements(self, grant: Grant) -> list[Judgement]:
+        return [
+            one
             for one in self._judgements
             if one.document in self._shelves
             and grant.allows(self._shelves[one.document].document.scope)
         ]
+
+    def counts(self, grant: Grant) -> dict[Verdict, int]:
+        visible = [one.verdict for one in self.judgements(grant)]
         return {verdict: visible.count(verdict) for verdict in VERDICTS}
 
 
