@@ -7,21 +7,20 @@ query's finds more of the same. They count by their score, so a clear winner spe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.fusion_settings import CompanySettings
 from trivium.protocols import VectorLookup, View
-from trivium.types import Candidate, Part, Ranking, Unit
+from trivium.types import Candidate, Columns, Part, Ranking, Unit
 
 
 def in_company(view: View, ranking: Ranking, unit: Unit, settings: CompanySettings) -> Ranking:
     """The ranking with likeness to its best units; as it is where that counts nothing."""
     if not settings.weight or not isinstance(view, VectorLookup):
         return ranking
-    chunks = [candidate.id for candidate in ranking.candidates]
+    chunks = ranking.ids
     units = dict(zip(chunks, view.units(chunks, unit), strict=True))
     chosen = examples(ranking, units, settings.examples)
     return keep_company(ranking, chosen, view.vectors(chunks), settings)
@@ -29,12 +28,12 @@ def in_company(view: View, ranking: Ranking, unit: Unit, settings: CompanySettin
 
 def examples(ranking: Ranking, units: Mapping[str, str], count: int) -> list[Candidate]:
     """The best chunk of each of the first `count` units."""
-    first: dict[str, Candidate] = {}
-    for candidate in ranking.candidates:
-        first.setdefault(units[candidate.id], candidate)
+    first: dict[str, int] = {}
+    for place, id in enumerate(ranking.ids):
+        first.setdefault(units[id], place)
         if len(first) == count:
             break
-    return list(first.values())
+    return [ranking.candidates[place] for place in first.values()]
 
 
 def keep_company(
@@ -47,19 +46,10 @@ def keep_company(
 
     The likeness is the mean cosine to the chosen, weighted by e^(score / temperature).
     """
-    place = {candidate.id: row for row, candidate in enumerate(ranking.candidates)}
+    place = {id: row for row, id in enumerate(ranking.ids)}
     rows = [(place[candidate.id], candidate.score) for candidate in chosen]
     likeness = likenesses(vectors, rows, settings.temperature)
-    return replace(
-        Ranking.sorted(
-            (
-                _with_part(candidate, float(value), settings.weight)
-                for candidate, value in zip(ranking.candidates, likeness, strict=True)
-            ),
-            ranking.kind,
-        ),
-        ceiling=ranking.ceiling,
-    )
+    return _with_likeness(ranking, likeness.tolist(), settings.weight)
 
 
 def likenesses(
@@ -79,6 +69,18 @@ def likenesses(
     return np.maximum(sums, 0.0)
 
 
-def _with_part(candidate: Candidate, likeness: float, weight: float) -> Candidate:
-    part = Part("company", "likeness", weight * likeness, value=likeness, weight=weight)
-    return Candidate.of(candidate.id, (*candidate.parts, part))
+def _with_likeness(ranking: Ranking, values: list[float], weight: float) -> Ranking:
+    before = Columns.of(ranking.candidates)
+    likeness = dict(zip(before.ids, values, strict=True))
+    gains = {
+        id: (*gained, weight * value)
+        for id, gained, value in zip(before.ids, before.gains, values, strict=True)
+    }
+
+    def parts_of(id: str) -> tuple[Part, ...]:
+        value = likeness[id]
+        part = Part("company", "likeness", weight * value, value=value, weight=weight)
+        return (*before.parts_of(id), part)
+
+    columns = Columns.ranked(gains, parts_of, before.stages | {"company"})
+    return Ranking(columns, ranking.kind, ranking.ceiling)

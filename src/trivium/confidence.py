@@ -41,8 +41,8 @@ def roads(
         weight = weights.get(leg.name, 1.0)
         if leg.state in (LegState.OK, LegState.EMPTY) and weight > 0:
             best: dict[str, float] = {}
-            for candidate in leg.ranking.candidates:
-                best.setdefault(units.get(candidate.id, candidate.id), candidate.score)
+            for id, score in zip(leg.ranking.ids, leg.ranking.scores, strict=True):
+                best.setdefault(units.get(id, id), score)
             found.append(Road(tuple(best.items()), weight))
     return found
 
@@ -70,7 +70,7 @@ def competing(ranking: Sequence[str], given: Sequence[Road]) -> tuple[str, ...]:
 
 def unit_order(ranking: Ranking, units: Mapping[str, str]) -> list[str]:
     """The units of a grouped ranking, in order."""
-    return [units.get(candidate.id, candidate.id) for candidate in ranking.candidates]
+    return [units.get(id, id) for id in ranking.ids]
 
 
 def _reciprocal(unit: str, road: Road) -> float:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from trivium.config import FuseSettings
-from trivium.types import Candidate, Part, Ranking, ScoreKind
+from trivium.types import Columns, Part, Ranking, ScoreKind
 
 Legs = Mapping[str, Ranking]
+FUSED = frozenset({"fuse"})
 
 
 def fuse(legs: Legs, settings: FuseSettings, trust: Mapping[str, float] | None = None) -> Ranking:
@@ -27,8 +28,10 @@ def fuse(legs: Legs, settings: FuseSettings, trust: Mapping[str, float] | None =
 def rrf(legs: Legs, settings: FuseSettings) -> Ranking:
     """Reciprocal rank fusion: Σ weight / (k + rank), ranks from 1, and nothing else."""
 
+    weights = {name: settings.weight(name) for name in legs}
+
     def contribution(name: str, rank: int, value: float) -> float:
-        return settings.weight(name) / (settings.k + rank)
+        return weights[name] / (settings.k + rank)
 
     return _collect(legs, settings, contribution, ScoreKind.RRF)
 
@@ -71,9 +74,11 @@ def blend(legs: Legs, settings: FuseSettings) -> Ranking:
         name: _divisor(ranking, settings.scale.get(name, "best")) for name, ranking in legs.items()
     }
 
+    weights = {name: settings.weight(name) for name in legs}
+
     def contribution(name: str, rank: int, value: float) -> float:
         divisor = divisors[name]  # a cosine below 0 is no evidence, neither for nor against
-        return settings.weight(name) * (max(value, 0.0) / divisor if divisor > 0 else 0.0)
+        return weights[name] * (max(value, 0.0) / divisor if divisor > 0 else 0.0)
 
     return _collect(legs, settings, contribution, ScoreKind.BLEND)
 
@@ -91,12 +96,13 @@ def group(ranking: Ranking, units: Mapping[str, str]) -> Ranking:
     """Keep the best chunk of each unit; the order of what remains does not change."""
     seen: set[str] = set()
     kept = []
-    for candidate in ranking.candidates:
-        unit = units[candidate.id]
+    for place, id in enumerate(ranking.ids):
+        unit = units[id]
         if unit not in seen:
             seen.add(unit)
-            kept.append(candidate)
-    return Ranking(tuple(kept), ranking.kind, ranking.ceiling)
+            kept.append(place)
+    chosen = Columns.of(ranking.candidates).chosen(kept)
+    return Ranking(chosen, ranking.kind, ranking.ceiling)
 
 
 def _collect(
@@ -105,24 +111,25 @@ def _collect(
     contribution: Callable[[str, int, float], float],
     kind: ScoreKind,
 ) -> Ranking:
-    parts: dict[str, list[Part]] = {}
+    gains: dict[str, list[float]] = {}
+    given: dict[str, dict[str, tuple[float, int | None, float]]] = {}
     for name, ranking in legs.items():
-        weight = settings.weight(name)
-        for rank, candidate in ranking.ranked():
-            part = Part(
-                stage="fuse",
-                name=name,
-                contribution=contribution(name, rank, candidate.score),
-                rank=rank,
-                value=candidate.score,
-                weight=weight,
-            )
-            parts.setdefault(candidate.id, []).append(part)
+        rows = given[name] = {}
+        for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores, strict=True), start=1):
+            rows[id] = (contribution(name, rank, score), rank, score)
         for id, score in ranking.beyond.items() if kind is ScoreKind.BLEND else ():
-            given = contribution(name, len(ranking) + 1, score)
-            part = Part("fuse", name, given, value=score, weight=weight)
-            parts.setdefault(id, []).append(part)
-    return Ranking.sorted((Candidate.of(id, given) for id, given in parts.items()), kind)
+            rows[id] = (contribution(name, len(ranking) + 1, score), None, score)
+        for id, (gain, _, _) in rows.items():
+            gains.setdefault(id, []).append(gain)
+
+    def parts_of(id: str) -> tuple[Part, ...]:
+        return tuple(
+            Part("fuse", name, *rows[id], settings.weight(name))
+            for name, rows in given.items()
+            if id in rows
+        )
+
+    return Ranking(Columns.ranked(gains, parts_of, FUSED), kind)
 
 
 def _divisor(ranking: Ranking, scale: str) -> float:
@@ -132,12 +139,12 @@ def _divisor(ranking: Ranking, scale: str) -> float:
 
 
 def _bounds(ranking: Ranking) -> tuple[float, float]:
-    scores = [candidate.score for candidate in ranking.candidates]
+    scores = ranking.scores
     return (min(scores), max(scores)) if scores else (0.0, 0.0)
 
 
 def _mean_and_deviation(ranking: Ranking) -> tuple[float, float]:
-    scores = [candidate.score for candidate in ranking.candidates]
+    scores = ranking.scores
     if not scores:
         return 0.0, 0.0
     mean = math.fsum(scores) / len(scores)

@@ -42,7 +42,7 @@ def completed(legs: Sequence[Leg], settings: FuseSettings) -> dict[str, Ranking]
     if settings.beyond == "nothing":
         return {leg.name: leg.ranking for leg in heard}
     believed = [leg for leg in heard if leg.trust > 0] or heard
-    pool = dict.fromkeys(one.id for leg in believed for one in leg.ranking.candidates)
+    pool = dict.fromkeys(id for leg in believed for id in leg.ranking.ids)
     return {leg.name: _with_beyond(leg, pool) for leg in believed}
 
 
@@ -63,7 +63,7 @@ def agrees_on_meaning(legs: Sequence[Leg]) -> bool:
 def _with_beyond(leg: Leg, pool: Mapping[str, None]) -> Ranking:
     if leg.yardstick is None:
         return leg.ranking
-    ranked = {one.id for one in leg.ranking.candidates}
+    ranked = set(leg.ranking.ids)
     others = [id for id in pool if id not in ranked]
     scores = leg.yardstick.score_of(others)
     beyond = {id: score for id, score in zip(others, scores, strict=True) if score > 0}
@@ -88,7 +88,7 @@ def _without_order(leg: Leg) -> Leg:
 
     To be among its hits still says something, unless most of what was searched is.
     """
-    scores = {one.score for one in leg.ranking.candidates}
+    scores = set(leg.ranking.scores)
     if leg.state is not LegState.OK or len(scores) != 1 or len(leg.ranking) <= FIRST:
         return leg
     [score] = scores
@@ -101,7 +101,7 @@ def _without_order(leg: Leg) -> Leg:
 def _fails(leg: Leg, live: Sequence[Leg]) -> bool:
     if leg.guessed and leg.yardstick is not None:
         return False  # the others take the query as it was typed: they cannot judge a reading
-    first = [one.id for one in leg.ranking.candidates[:FIRST]]
+    first = leg.ranking.ids[:FIRST]
     verdicts = [
         _beats_the_lot(other, first)
         for other in live

@@ -198,10 +198,19 @@ class Search:
             return [Leg(name, LegState.SKIPPED) for name in depths]
         if len(depths) == 1:
             return [self.retrieved(name, request, depth) for name, depth in depths.items()]
-        pool = self.threads()
-        runs = [pool.submit(self.retrieved, name, request, depths[name]) for name in depths]
-        legs = [run.result() for run in runs]
+        here = "vector" if "vector" in depths else next(iter(depths))
+        others = {name: depth for name, depth in depths.items() if name != here}
+        # One hand-over: words are mostly Python, which takes turns anyway; vectors are not.
+        elsewhere = self.threads().submit(self._one_by_one, request, others)
+        try:
+            found = {here: self.retrieved(here, request, depths[here])}
+        finally:
+            found_elsewhere = elsewhere.result()  # it reads the same view: wait for it in any case
+        legs = [(found | found_elsewhere)[name] for name in depths]
         return guarded(legs, request.query) if self.profile.search.fuse.guard else legs
+
+    def _one_by_one(self, request: SearchRequest, depths: Mapping[str, int]) -> dict[str, Leg]:
+        return {name: self.retrieved(name, request, depth) for name, depth in depths.items()}
 
     def retrieved(self, name: str, request: SearchRequest, depth: int) -> Leg:
         """What one leg finds, and how long that took."""
@@ -268,7 +277,7 @@ class Search:
         return self._settled(self._group(score(fused, request, legs)))
 
     def _group(self, ranking: Ranking) -> Ranking:
-        chunks = [candidate.id for candidate in ranking.candidates]
+        chunks = ranking.ids
         units = self.view.units(chunks, self.profile.search.unit)
         return group(ranking, dict(zip(chunks, units, strict=True)))
 
@@ -277,14 +286,14 @@ class Search:
         settings = self.profile.search.verify
         if self.disputed is None or settings.effect not in ("lower", "drop"):
             return ranking
-        chunks = [candidate.id for candidate in ranking.candidates]
+        chunks = ranking.ids
         subjects = dict(zip(chunks, self.view.units(chunks, "entity"), strict=True))
         disputed = self.disputed(frozenset(subjects.values()))
         touched = frozenset(chunk for chunk, subject in subjects.items() if subject in disputed)
         return settled(ranking, touched, settings)
 
     def hits(self, legs: Sequence[Leg], page: Ranking, shown: int) -> tuple[Hit, ...]:
-        chunks = [candidate.id for candidate in page.candidates]
+        chunks = page.ids
         records = self.view.records(chunks)
         units = self.view.units(chunks, self.profile.search.unit)
         terms = {leg.name: leg.terms for leg in legs if leg.terms}
@@ -295,7 +304,7 @@ class Search:
         )
 
     def _facets(self, found: Ranking) -> dict[str, dict[str, int]]:
-        return facets(self.view.documents([candidate.id for candidate in found.candidates]))
+        return facets(self.view.documents(found.ids))
 
     def _next(
         self,

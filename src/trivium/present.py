@@ -53,12 +53,21 @@ def snippet_of(
     piece = _on_one_line(text[start:end])
     before = "… " if start > 0 else ""
     after = " …" if end < len(text) else ""
+    return before + piece + after, _highlights(piece, terms, len(before))
+
+
+def _highlights(
+    piece: str, terms: Mapping[str, frozenset[str]], shift: int = 0
+) -> tuple[Highlight, ...]:
+    """Where each leg's terms stand in a text that begins at `shift`."""
+    found = spans_of(piece, frozenset().union(*terms.values()))
     highlights = [
-        Highlight(leg, span.start + len(before), span.end + len(before))
+        Highlight(leg, span.start + shift, span.end + shift)
         for leg, wanted in terms.items()
-        for span in spans_of(piece, wanted)
+        for span in found
+        if span.term in wanted
     ]
-    return before + piece + after, tuple(_joined(highlights))
+    return tuple(_joined(highlights))
 
 
 def beginning_of(
@@ -66,12 +75,7 @@ def beginning_of(
 ) -> tuple[str, tuple[Highlight, ...]]:
     """The first characters of the text as they stand, and where each leg's terms are in them."""
     piece = text[:length]
-    highlights = [
-        Highlight(leg, span.start, span.end)
-        for leg, wanted in terms.items()
-        for span in spans_of(piece, wanted)
-    ]
-    return piece, tuple(_joined(highlights))
+    return piece, _highlights(piece, terms)
 
 
 def _on_one_line(text: str) -> str:

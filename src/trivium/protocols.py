@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from trivium.types import (
     Bm25,
-    Candidate,
     Chunk,
+    Columns,
     Document,
     Draft,
     Filter,
     Grant,
     Judgement,
+    Part,
     Ranking,
     Record,
     Unit,
@@ -86,9 +87,15 @@ class Found:
     yardstick: Yardstick | None = field(default=None, compare=False, repr=False)
 
     def ranking(self) -> Ranking:
-        return Ranking(
-            tuple(Candidate(id, score) for id, score in self.scored), ceiling=self.ceiling
-        )
+        ids = [id for id, _ in self.scored]
+        nothing = [()] * len(ids)
+        scores = [score for _, score in self.scored]
+        return Ranking(Columns(ids, scores, nothing, _no_parts, frozenset()), ceiling=self.ceiling)
+
+
+def _no_parts(id: str) -> tuple[Part, ...]:
+    """A leg's own candidates are in no sum yet."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)

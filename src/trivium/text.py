@@ -211,13 +211,25 @@ def spans_of(text: str, wanted: AbstractSet[str]) -> list[Span]:
         return []
     if not text.isascii():
         return [span for span in spans(text) if span.term in wanted]
-    found = []
-    for match in _ASCII_WORD.finditer(text):
-        word = match[0].lower()
-        term = STEMS[word]
-        if term in wanted:
-            found.append(Span(word, term, match.start(), match.end()))
-    return found
+    folded = text.lower()
+    held = {word for word in set(folded.translate(_ASCII_FOLDS).split()) if STEMS[word] in wanted}
+    found = [
+        Span(word, STEMS[word], start, start + len(word))
+        for word in held
+        for start in _starts(folded, word)
+    ]
+    return sorted(found, key=lambda span: span.start)
+
+
+def _starts(folded: str, word: str) -> Iterator[int]:
+    """Where a word stands in an ASCII text as a whole."""
+    start = folded.find(word)
+    while start >= 0:
+        end = start + len(word)
+        before, after = folded[start - 1 : start], folded[end : end + 1]
+        if not (before.isalnum() or after.isalnum()):
+            yield start
+        start = folded.find(word, end)
 
 
 def _ascii_spans(text: str) -> Iterator[Span]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from trivium.values import dataclass
 
@@ -416,6 +416,89 @@ class Candidate:
         return Candidate.of(self.id, (*given, Part(stage, name, 0.0, value=factor)))
 
 
+class Columns(Sequence[Candidate]):
+    """Candidates as columns: their ids and scores at hand, their parts made when they are read.
+
+    A search looks at hundreds of candidates and shows ten. `gains` are the contributions of each
+    candidate's parts, in the order of the parts, and `stages` those that gave any.
+    """
+
+    __slots__ = ("gains", "ids", "parts_of", "scores", "stages")
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        scores: Sequence[float],
+        gains: Sequence[tuple[float, ...]],
+        parts_of: Callable[[str], tuple[Part, ...]],
+        stages: frozenset[str],
+    ) -> None:
+        self.ids = tuple(ids)
+        self.scores = tuple(scores)
+        self.gains = gains
+        self.parts_of = parts_of
+        self.stages = stages
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> Columns:
+        """The same candidates as columns."""
+        if isinstance(candidates, Columns):
+            return candidates
+        parts = {one.id: one.parts for one in candidates}
+        return cls(
+            [one.id for one in candidates],
+            [one.score for one in candidates],
+            [tuple(part.contribution for part in one.parts) for one in candidates],
+            parts.__getitem__,
+            frozenset(part.stage for one in candidates for part in one.parts),
+        )
+
+    @classmethod
+    def ranked(
+        cls,
+        gains: Mapping[str, Sequence[float]],
+        parts_of: Callable[[str], tuple[Part, ...]],
+        stages: frozenset[str],
+    ) -> Columns:
+        """Scored by what each id has gained: best first, ties by id."""
+        scores = {id: math.fsum(gained) for id, gained in gains.items()}
+        ids = sorted(scores, key=lambda id: (-scores[id], id))
+        kept = [tuple(gains[id]) for id in ids]
+        return cls(ids, [scores[id] for id in ids], kept, parts_of, stages)
+
+    def chosen(self, places: Sequence[int]) -> Columns:
+        """Those at these places, in this order."""
+        return Columns(
+            [self.ids[place] for place in places],
+            [self.scores[place] for place in places],
+            [self.gains[place] for place in places],
+            self.parts_of,
+            self.stages,
+        )
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Candidate, ...]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | tuple[Candidate, ...]:
+        if isinstance(index, slice):
+            return tuple(self[place] for place in range(*index.indices(len(self))))
+        id = self.ids[index]
+        return Candidate(id, self.scores[index], self.parts_of(id))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Candidates in order: best first, ties by id. The one place where ranks are counted.
@@ -424,7 +507,7 @@ class Ranking:
     `beyond` has a leg's own score of chunks that only other legs ranked: they have no rank here.
     """
 
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Sequence[Candidate] = ()
     kind: ScoreKind = ScoreKind.NONE
     ceiling: float = 0.0
     beyond: Mapping[str, float] = field(default_factory=dict)
@@ -432,6 +515,16 @@ class Ranking:
     @classmethod
     def sorted(cls, candidates: Iterable[Candidate], kind: ScoreKind) -> Ranking:
         return cls(tuple(sorted(candidates, key=lambda c: (-c.score, c.id))), kind)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The chunks, best first."""
+        return Columns.of(self.candidates).ids
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Their scores, in the same order."""
+        return Columns.of(self.candidates).scores
 
     def ranked(self) -> Iterator[tuple[int, Candidate]]:
         """(1, best), (2, next) …"""

@@ -48,14 +48,15 @@ class Row:
 def build(rows: Sequence[Row]) -> Segment:
     """Index these rows; the only place where text becomes tokens."""
     rows = sorted(rows, key=lambda row: row.id)
-    vocabulary: dict[str, int] = {}
+    vocabulary = _Numbered()
+    number_of = vocabulary.__getitem__
     stream = array("i")
     starts = array("q")
     for row in rows:
         for text in row.columns:
             starts.append(len(stream))
             if text:
-                stream.extend([vocabulary.setdefault(w, len(vocabulary)) for w in words(text)])
+                stream.extend(map(number_of, words(text)))
             stream.append(GAP)
     starts.append(len(stream))
     documents = {row.document.id: row.document for row in rows}
@@ -130,6 +131,14 @@ _ROW_COLUMNS = (
     "row.predicate",
     "row.graph",
 )
+
+
+class _Numbered(dict[str, int]):
+    """Words to numbers, in the order in which they were first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
 
 
 class _Codes:

@@ -10,9 +10,10 @@ import json
 import os
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -122,40 +123,54 @@ class CacheFolder:
 
 def compact_segments(segments: tuple[LivingSegment, ...]) -> tuple[LivingSegment, ...]:
     """Merge neighbours of like size and rewrite what is mostly dead; empty ones disappear."""
-    kept: list[LivingSegment] = []
-    for one in segments:
-        if not one.alive.any():
-            continue
-        kept.append(_without_dead(one))
-        while len(kept) > 1 and _living(kept[-2]) < MERGE_FACTOR * _living(kept[-1]):
-            last, before = kept.pop(), kept.pop()
-            merged = merge([before.segment, last.segment], [before.alive, last.alive])
-            kept.append(LivingSegment(merged, np.ones(len(merged), bool)))
-    return tuple(kept)
+    return tuple(
+        group[0] if len(group) == 1 and not _mostly_dead(group[0]) else merged_segments(group)
+        for group in _groups(segments)
+    )
 
 
 def compact_blocks(blocks: tuple[LivingBlock, ...]) -> tuple[LivingBlock, ...]:
     """The same for vectors."""
-    kept: list[LivingBlock] = []
-    for one in blocks:
-        if not one.alive.any():
-            continue
-        if 2 * _living(one) < len(one.block):
-            block = merge_blocks([one.block], [one.alive])
-            one = LivingBlock(block, np.ones(len(block), bool))
-        kept.append(one)
-        while len(kept) > 1 and _living(kept[-2]) < MERGE_FACTOR * _living(kept[-1]):
-            last, before = kept.pop(), kept.pop()
-            block = merge_blocks([before.block, last.block], [before.alive, last.alive])
-            kept.append(LivingBlock(block, np.ones(len(block), bool)))
-    return tuple(kept)
+    return tuple(
+        group[0] if len(group) == 1 and not _mostly_dead(group[0]) else merged_blocks(group)
+        for group in _groups(blocks)
+    )
 
 
-def _without_dead(one: LivingSegment) -> LivingSegment:
-    if 2 * _living(one) >= len(one.segment):
-        return one
-    merged = merge([one.segment], [one.alive])
+def merged_segments(living: Sequence[LivingSegment]) -> LivingSegment:
+    """All that lives in these segments, as one."""
+    merged = merge([one.segment for one in living], [one.alive for one in living])
     return LivingSegment(merged, np.ones(len(merged), bool))
+
+
+def merged_blocks(living: Sequence[LivingBlock]) -> LivingBlock:
+    """The same for vectors."""
+    block = merge_blocks([one.block for one in living], [one.alive for one in living])
+    return LivingBlock(block, np.ones(len(block), bool))
+
+
+Living = TypeVar("Living", LivingSegment, LivingBlock)
+
+
+def _groups(parts: Sequence[Living]) -> list[list[Living]]:
+    """What is to be one: each group is several times as large as the next.
+
+    Groups are found before anything is merged, so that no row is moved twice at once.
+    """
+    groups: list[tuple[int, list[Living]]] = []
+    for one in parts:
+        size = _living(one)
+        if not size:
+            continue
+        groups.append((size, [one]))
+        while len(groups) > 1 and groups[-2][0] < MERGE_FACTOR * groups[-1][0]:
+            (more, last), (size, before) = groups.pop(), groups.pop()
+            groups.append((size + more, before + last))
+    return [group for _, group in groups]
+
+
+def _mostly_dead(one: LivingSegment | LivingBlock) -> bool:
+    return 2 * _living(one) < len(one.alive)
 
 
 def _living(one: LivingSegment | LivingBlock) -> int:

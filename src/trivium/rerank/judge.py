@@ -9,7 +9,7 @@ from trivium.confidence import competing, confidence, roads, unit_order
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import Failed, asked, rerank
-from trivium.types import MEMORY_STAGE, Leg, Ranking, Record
+from trivium.types import MEMORY_STAGE, Columns, Leg, Ranking, Record
 from trivium.values import dataclass
 
 
@@ -66,8 +66,7 @@ class Judge:
         if not ranking.candidates:
             return 0.0, ()
         chunks = list(
-            dict.fromkeys(one.id for leg in legs for one in leg.ranking.candidates)
-            | dict.fromkeys(one.id for one in ranking.candidates)
+            dict.fromkeys(id for leg in legs for id in leg.ranking.ids) | dict.fromkeys(ranking.ids)
         )
         units = dict(zip(chunks, self.view.units(chunks, self.settings.unit), strict=True))
         given = roads(legs, units, self.settings.fuse.weights)
@@ -90,6 +89,8 @@ class Judge:
 
 def _on_roads(ranking: Ranking) -> Ranking:
     """Without memories, which were put in by no road and compete with nobody."""
+    if MEMORY_STAGE not in Columns.of(ranking.candidates).stages:
+        return ranking
     found = (one for one in ranking.candidates if all(p.stage != MEMORY_STAGE for p in one.parts))
     return replace(ranking, candidates=tuple(found))
 

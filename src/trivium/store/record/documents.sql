@@ -21,6 +21,9 @@ INSERT INTO state (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING;
 -- name: document_by_id
 SELECT number, version FROM documents WHERE id = ?;
 
+-- name: versions_by_id
+SELECT d.id, d.number, d.version FROM json_each(?) j JOIN documents d ON d.id = j.value;
+
 -- name: document_by_uri
 SELECT id FROM documents WHERE uri = ?;
 
@@ -71,6 +74,20 @@ SELECT number, heading, text FROM chunks WHERE document = ? AND version = ?;
 -- name: note_changes
 INSERT INTO changes (generation, chunk, what)
 SELECT :generation, number, :what FROM chunks WHERE document = :document AND version = :version;
+
+-- name: chunks_of_documents
+SELECT c.number, c.document, c.ordinal
+FROM json_each(?) j
+JOIN documents d ON d.number = CAST(j.value AS BIGINT)
+JOIN chunks c ON c.document = d.number AND c.version = d.version
+ORDER BY c.number;
+
+-- name: note_changes_of
+INSERT INTO changes (generation, chunk, what)
+SELECT :generation, c.number, :what
+FROM json_each(:documents) j
+JOIN documents d ON d.number = CAST(j.value AS BIGINT)
+JOIN chunks c ON c.document = d.number AND c.version = d.version;
 
 -- name: delete_document
 DELETE FROM documents WHERE number = ?;
@@ -183,6 +200,17 @@ INSERT INTO waiting (model, hash)
 SELECT m.number, c.embedding_hash
 FROM chunks c, models m
 WHERE c.document = ? AND c.version = ? AND c.embedding_hash <> '' AND NOT EXISTS (
+  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
+ON CONFLICT DO NOTHING;
+
+-- name: wait_for_vectors_of
+INSERT INTO waiting (model, hash)
+SELECT DISTINCT m.number, c.embedding_hash
+FROM json_each(?) j
+JOIN documents d ON d.number = CAST(j.value AS BIGINT)
+JOIN chunks c ON c.document = d.number AND c.version = d.version
+CROSS JOIN models m
+WHERE c.embedding_hash <> '' AND NOT EXISTS (
   SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
 ON CONFLICT DO NOTHING;
 

@@ -39,7 +39,7 @@ from trivium.store.record.writing import (
     changed,
     new_generation,
     number_and_version,
-    put_draft,
+    put_drafts,
     unindex_words,
 )
 from trivium.types import (
@@ -142,7 +142,7 @@ class RecordStore(ABC):
         with self._database.writing() as transaction:
             new = changed(transaction, drafts) if unless_same else drafts
             generation = new_generation(transaction, now) if new else 0
-            stored = [put_draft(transaction, draft, generation, now) for draft in new]
+            stored = put_drafts(transaction, new, generation, now)
         self._wrote = True
         return stored
 

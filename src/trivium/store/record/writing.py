@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from trivium.clock import format_time
 from trivium.errors import UnknownDocument
-from trivium.store.record.database import Transaction, select
+from trivium.store.record.database import Transaction, listed, select
 from trivium.store.record.rows import (
     chunk_values,
     columns,
@@ -35,46 +36,119 @@ def changed(transaction: Transaction, drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def put_draft(transaction: Transaction, draft: Draft, generation: int, now: datetime) -> Document:
-    document = draft.document
-    row = transaction.execute("document_by_id", (document.id,)).fetchone()
-    if row is None:
-        version = 1
-        values = document_values(document, version)
-        (number,) = transaction.execute("insert_document", values).fetchone()
-    else:
-        number = row["number"]
-        unindex_words(transaction, number, row["version"], generation)
-        keep_fields(transaction, number)
-        last = transaction.execute("last_version", (number,)).fetchone()
-        version = last[0] + 1
-        values = document_values(document, version) | {"number": number}
-        transaction.execute("update_document", values)
+    [stored] = put_drafts(transaction, [draft], generation, now)
+    return stored
+
+
+def put_drafts(
+    transaction: Transaction, drafts: Sequence[Draft], generation: int, now: datetime
+) -> list[Document]:
+    """Store the drafts, in a few statements for all of them; a document may come twice."""
+    stored: list[Document] = []
+    for batch in _each_once(drafts):
+        stored += _put_batch(transaction, batch, generation, now)
+    return stored
+
+
+def _each_once(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
+    """The drafts in order, cut where a document comes again: its next version follows the first."""
+    batch: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.document.id in batch:
+            yield list(batch.values())
+            batch = {}
+        batch[draft.document.id] = draft
+    if batch:
+        yield list(batch.values())
+
+
+def _put_batch(
+    transaction: Transaction, drafts: Sequence[Draft], generation: int, now: datetime
+) -> list[Document]:
+    rows = select(transaction, "versions_by_id", [draft.document.id for draft in drafts])
+    known = {row["id"]: (row["number"], row["version"]) for row in rows}
     at = format_time(now)
-    transaction.execute(
-        "insert_version",
-        (number, version, draft.pipeline, document.source_hash, draft.text, at),
-    )
-    note_activation(transaction, number, version, now)
+    stored = []
+    for draft in drafts:
+        number, version = _placed(transaction, draft, known.get(draft.document.id), generation)
+        stored.append(replace(draft.document, number=number, version=version))
+    both = list(zip(stored, drafts, strict=True))
     transaction.executemany(
-        "insert_chunk",
+        "insert_version",
         [
-            chunk_values(
-                number, version, nth if passage.ordinal is None else passage.ordinal, passage, hash
-            )
-            for nth, (passage, hash) in enumerate(
-                zip(draft.passages, draft.embedding_hashes, strict=True)
-            )
+            (one.number, one.version, draft.pipeline, one.source_hash, draft.text, at)
+            for one, draft in both
         ],
     )
+    transaction.executemany("insert_activation", [(one.number, one.version, at) for one in stored])
+    chunks = [chunk for one, draft in both for chunk in _chunks(one, draft)]
+    transaction.executemany("insert_chunk", chunks)
     transaction.executemany(
         "insert_quad",
         [
-            (number, version, q.subject, q.predicate, q.object, q.datatype, q.language, q.graph)
+            (
+                one.number,
+                one.version,
+                q.subject,
+                q.predicate,
+                q.object,
+                q.datatype,
+                q.language,
+                q.graph,
+            )
+            for one, draft in both
             for q in draft.quads
         ],
     )
-    index_words(transaction, document, number, version, generation)
-    return replace(document, number=number, version=version)
+    _index_batch(transaction, both, generation)
+    return stored
+
+
+def _placed(
+    transaction: Transaction, draft: Draft, known: tuple[int, int] | None, generation: int
+) -> tuple[int, int]:
+    """The number and new version of a draft's document, whose row says now what the draft does."""
+    if known is None:
+        values = document_values(draft.document, 1)
+        (number,) = transaction.execute("insert_document", values).fetchone()
+        return number, 1
+    number, old = known
+    unindex_words(transaction, number, old, generation)
+    keep_fields(transaction, number)
+    (last,) = transaction.execute("last_version", (number,)).fetchone()
+    values = document_values(draft.document, last + 1) | {"number": number}
+    transaction.execute("update_document", values)
+    return number, last + 1
+
+
+def _chunks(document: Document, draft: Draft) -> Iterator[tuple[Any, ...]]:
+    pairs = zip(draft.passages, draft.embedding_hashes, strict=True)
+    for nth, (passage, hash) in enumerate(pairs):
+        ordinal = nth if passage.ordinal is None else passage.ordinal
+        yield chunk_values(document.number, document.version, ordinal, passage, hash)
+
+
+def _index_batch(
+    transaction: Transaction, both: Sequence[tuple[Document, Draft]], generation: int
+) -> None:
+    """`index_words` for documents that were just written, without reading their text again."""
+    numbers = [document.number for document, _ in both]
+    texts = {
+        (document.number, nth if passage.ordinal is None else passage.ordinal): (document, passage)
+        for document, draft in both
+        for nth, passage in enumerate(draft.passages)
+    }
+    words = []
+    for row in select(transaction, "chunks_of_documents", numbers):
+        document, passage = texts[row["document"], row["ordinal"]]
+        said = searchable(columns(document, passage.heading, passage.text))
+        words.append((row["number"], *said))
+    transaction.executemany("index_words", words)
+    documents = listed(numbers)
+    transaction.execute("wait_for_vectors_of", (documents,))
+    for what in ("w", "v"):
+        values = {"generation": generation, "what": what, "documents": documents}
+        transaction.execute("note_changes_of", values)
 
 
 def amend_draft(transaction: Transaction, draft: Draft, generation: int, now: datetime) -> None:
