@@ -14,7 +14,7 @@ import trivium
 from trivium.errors import SourceError, UnknownName
 from trivium.ingest import adapters
 from trivium.library import Library
-from trivium.protocols import Link, SourceChanges, SourceItem
+from trivium.origins import Link, SourceChanges, SourceItem
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ LAYERS = [
     {"errors"},
     {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
     {"stages", "fusion_settings"},
-    {"protocols", "config"},
+    {"protocols", "origins", "config"},
     {"settings", "template"},
     {"configuration", "endpoint"},
     {"chat"},

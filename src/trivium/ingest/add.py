@@ -47,7 +47,8 @@ from trivium.ingest.identity import (
 from trivium.ingest.likeness import REFUSED, Likeness, sketch_of
 from trivium.ingest.markdown import scan
 from trivium.ingest.report import AddReport as AddReport
-from trivium.protocols import Archive, Catalogue, Progress, Store
+from trivium.origins import Catalogue
+from trivium.protocols import Archive, Progress, Store
 from trivium.text import content_hash
 from trivium.types import OWNER, Document, Draft, Grant
 

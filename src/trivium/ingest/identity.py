@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trivium.ingest.draft import document_id
-from trivium.protocols import Catalogue
+from trivium.origins import Catalogue
 from trivium.types import OWNER, Document, Draft, Grant
 
 

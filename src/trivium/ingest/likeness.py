@@ -14,7 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
-from trivium.protocols import Catalogue
+from trivium.origins import Catalogue
 from trivium.text import words
 from trivium.types import Document
 

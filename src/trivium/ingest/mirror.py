@@ -14,7 +14,7 @@ from trivium.ingest.draft import Fill, as_they_are, of_extraction
 from trivium.ingest.files import is_skipped
 from trivium.ingest.folders import FOLDER_FILE
 from trivium.ingest.identity import Waiting, is_missing, uri_of
-from trivium.protocols import DocumentSource, Link
+from trivium.origins import DocumentSource, Link
 from trivium.types import OWNER
 
 

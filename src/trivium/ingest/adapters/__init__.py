@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from trivium.errors import UnknownName, nearest
-from trivium.protocols import DocumentSource
+from trivium.origins import DocumentSource
 
 GROUP = "trivium.sources"
 SHIPPED: Mapping[str, str] = {

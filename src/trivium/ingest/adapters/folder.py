@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from trivium.ingest.files import SUFFIXES, walk
-from trivium.protocols import SourceChanges, SourceItem
+from trivium.origins import SourceChanges, SourceItem
 
 
 class Folder:

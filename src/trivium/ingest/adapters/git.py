@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from trivium.errors import SourceError
 from trivium.ingest.extract import refuse_large
 from trivium.ingest.files import SUFFIXES, is_skipped
-from trivium.protocols import SourceChanges, SourceItem
+from trivium.origins import SourceChanges, SourceItem
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS = 120  # for one call of git

@@ -16,7 +16,7 @@ from trivium.errors import SourceError
 from trivium.ingest.adapters.folder import Folder
 from trivium.ingest.fields import document_fields, split_front_matter
 from trivium.ingest.files import decode, normalise_lines, walk
-from trivium.protocols import SourceItem
+from trivium.origins import SourceItem
 
 _LINK = re.compile(r"!?\[\[([^\[\]|#^]+)(?:[#^][^\[\]|]*)?(?:\|[^\[\]]*)?\]\]")
 _TAG = re.compile(r"(?<![\w/#&])#([\w/-]*[^\W\d][\w/-]*)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from trivium.protocols import AdapterState, Link
+from trivium.origins import AdapterState, Link
 from trivium.store.record.database import Database, listed
 from trivium.store.record.rows import document_of_row
 from trivium.types import Document
