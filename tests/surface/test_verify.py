@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trivium
@@ -125,6 +125,7 @@ ways = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(ways)
 def test_rings_are_what_can_reach_itself(ways: dict[str, list[str]]) -> None:
     def reach(start: str) -> set[str]:

@@ -36,13 +36,15 @@ class Verification:
     def as_json(self, *, whole: bool = True) -> dict[str, Any]:
         """The same as plain data, for every surface.
 
-        The ledger was written by one who sees everything; unless `whole`, only what was decided
-        when, by whom and why is told of it.
+        The ledger is written by one who sees everything, and it tells when statements that are
+        hidden from others came and went. Unless `whole`, only decisions are told of it: what, when,
+        by whom and why.
         """
         from trivium.graph.shown import statement_json
 
         history = [{"at": one.at, "hash": one.hash, **one.entry} for one in self.history]
         kept = ("at", "action", "by", "why")
+        decisions = [one for one in history if one["action"] not in ("opened", "vanished")]
         return {
             "id": self.id,
             "kind": self.anomaly.kind,
@@ -51,7 +53,7 @@ class Verification:
             "about": self.anomaly.about,
             "what": self.anomaly.what,
             "statements": [statement_json(statement) for statement in self.anomaly.statements],
-            "history": history if whole else [{k: e[k] for k in kept} for e in history],
+            "history": history if whole else [{k: e[k] for k in kept} for e in decisions],
         }
 
 

@@ -44,6 +44,8 @@ class Edge:
         try:
             exchange.check()
             await self.app(scope, exchange.receive, exchange.send)
+            if exchange.failure:
+                raise exchange.failure
         except Problem as problem:
             await exchange.refuse(problem)
         except Exception as error:
@@ -63,6 +65,8 @@ class _Exchange:
         self._send = send
         self._headers = Headers(scope=scope)
         self._started = perf_counter()
+        self.failure: Problem | None = None
+        """What was wrong with the body. Whoever parses it may take that for a mistake in it."""
         self._read = 0
         self._status = 0
         self._sent = 0
@@ -105,27 +109,32 @@ class _Exchange:
             async with asyncio.timeout(self._patience()):
                 message = await self._receive()
         except TimeoutError as error:
-            raise Problem(
+            self.failure = Problem(
                 408,
                 "too_slow",
                 "the body did not come in time",
                 "send it again, faster",
                 {"Connection": "close"},
-            ) from error
+            )
+            raise self.failure from error
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             if self._read > self._most:
-                raise self._too_large()
+                self.failure = self._too_large()
+                raise self.failure
             self._whole = not message.get("more_body", False)
         return message
 
     _whole = False
+    _refusing = False
 
     def _patience(self) -> float | None:
         """Seconds; once the body is there, waiting means to wait for the caller to go away."""
         return None if self._whole else self._service.options.body_seconds
 
     async def send(self, message: Message) -> None:
+        if self.failure and not self._status and not self._refusing:
+            return
         if message["type"] == "http.response.start":
             self._status = message["status"]
             headers = MutableHeaders(scope=message)
@@ -138,6 +147,7 @@ class _Exchange:
     async def refuse(self, problem: Problem) -> None:
         """Answer with a problem, unless an answer has begun."""
         if not self._status:
+            self._refusing = True
             await problem.response()(self._scope, self._receive, self.send)
 
     def note(self) -> None:

@@ -105,6 +105,7 @@ def refusal_of(error: RequestValidationError) -> Problem:
 
 
 _STATUS = {
+    400: ("malformed_json", "the body cannot be read as JSON", "send a JSON object"),
     404: ("unknown_path", "there is nothing at this path", READ),
     405: ("wrong_method", "this path does not take that method", READ),
     413: ("too_large", "the body is too large", "send less"),

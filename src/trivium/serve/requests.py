@@ -20,8 +20,10 @@ from trivium.library.facts import DEEPEST, MOST_FACTS
 from trivium.types import Filter, Grant, Mode, Result
 
 Text = Annotated[str, Field(max_length=100_000)]
-Name = Annotated[str, Field(max_length=2_000)]
-Names = Annotated[list[Name], Field(max_length=1_000)]
+Typed = Annotated[str, Field(max_length=2_000)]
+"""What fits into an address, whatever its letters are."""
+Name = Annotated[str, Field(max_length=500)]
+Names = Annotated[list[Name], Field(max_length=100)]
 OneOrMore = Name | Names
 """One value, or several of which any will do."""
 
@@ -175,7 +177,7 @@ class SearchBody(Body):
 class SearchQuery(FilterFields):
     """The same as parameters of an address."""
 
-    q: Text = ""
+    q: Typed = ""
     limit: Limit = 10
     profile: Name | None = None
     set: Names = []
@@ -185,7 +187,7 @@ class SearchQuery(FilterFields):
     include_memories: bool = False
     most_memories: Amount | None = None
     facets: bool = False
-    cursor: Text | None = None
+    cursor: Typed | None = None
     prefer_tags: Names = []
     prefer_domain: Name | None = None
     budget: Budget | None = None
@@ -205,7 +207,7 @@ class DocumentsQuery(FilterFields):
     """Which documents to list."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    cursor: Text | None = None
+    cursor: Typed | None = None
 
     def narrowed(self) -> Filter:
         return _filter(self)
@@ -221,7 +223,7 @@ class FacetsQuery(FilterFields):
 class SuggestQuery(Strict):
     """What was typed so far."""
 
-    q: Text
+    q: Typed
     limit: Annotated[int, Field(ge=1, le=50)] = 8
 
 
@@ -254,7 +256,7 @@ class DiffQuery(Strict):
 
     old: Annotated[int, Field(ge=1, le=1_000_000_000)]
     new: Annotated[int, Field(ge=1, le=1_000_000_000)]
-    query: Text | None = None
+    query: Typed | None = None
     limit: Limit = 10
 
 

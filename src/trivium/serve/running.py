@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,13 +13,16 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from trivium.errors import InvalidValue
 from trivium.library import Library
+from trivium.serve.answers import text_of
 from trivium.serve.app import STOP_SECONDS, application
 from trivium.serve.callers import Gate, is_loopback
+from trivium.serve.problems import MEDIA_TYPE, Problem
 from trivium.serve.rates import Rates
 from trivium.serve.service import DEFAULTS, Options, Service
 
@@ -52,6 +56,21 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is answered as every error is, and the connection is over."""
+        problem = Problem(400, "malformed_request", "this is no HTTP request", "send HTTP/1.1")
+        body = text_of(problem.as_json())
+        headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
+        headers.append((b"content-length", str(len(body)).encode()))
+        self.logger.debug(msg)
+        for event in (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _await_head(self) -> None:
         service: Service = self.config.app.state.service  # type: ignore[union-attr]
@@ -115,6 +134,8 @@ def serve_forever(
     told(f"{library.folder} is served at {url}; Ctrl-C stops it")
     if options.only_agents:
         told(f"agents find it at {url}/mcp")
+    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn sends them on when it has stopped
+        signal.signal(number, lambda *_: None)
     Server(service).run(sockets=[listener])
 
 

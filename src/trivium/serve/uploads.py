@@ -14,6 +14,7 @@ from typing import IO, Annotated, TypeAlias
 import anyio.to_thread
 from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 
 from trivium.serve.problems import Problem
@@ -80,6 +81,8 @@ async def _of_form(request: Request, folder: Path) -> list[Path]:
     files: list[Path] = []
     try:
         form = await request.form(max_files=MOST_FILES, max_fields=MOST_FILES)
+    except HTTPException as error:
+        raise _malformed(str(error.detail)) from error
     except (MultiPartException, ValueError, KeyError) as error:
         raise _malformed(str(error)) from error
     try:
