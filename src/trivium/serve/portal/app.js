@@ -1,7 +1,7 @@
 // Ties the parts together: the state asks, answers are drawn.
 
 import { refused } from "./api.js";
-import { drawDocument, reloadDocument } from "./document.js";
+import { drawDocument, markFound, reloadDocument } from "./document.js";
 import { byId, counted, h } from "./dom.js";
 import { drawChips, drawFacets } from "./facets.js";
 import { draw } from "./gate.js";
@@ -23,6 +23,7 @@ let typed = 0;
 let since = 0; // when the key was pressed that the next drawing answers
 
 function follow(next, before) {
+  document.body.classList.toggle("asked", state.asks(next));
   const asks = next.query !== before.query || next.filters !== before.filters;
   if (byId("query").value !== next.query) byId("query").value = next.query;
   document.title = next.query.trim() ? `${next.query.trim()} · Trivium` : "Trivium";
@@ -50,11 +51,11 @@ function drawChoice() {
 }
 
 function drawAnswer(answer) {
-  document.body.classList.toggle("asked", answer !== null);
   byId("problem").replaceChildren();
-  if (!answer) return;
+  if (!answer) return clear();
   drawHits(byId("hits"), answer);
   markOpen(byId("hits"), state.now());
+  markFound();
   byId("notices").replaceChildren(...notices(answer));
   byId("summary").replaceChildren(...summary(answer));
   byId("nothing").hidden = answer.hits.length > 0;
@@ -63,6 +64,12 @@ function drawAnswer(answer) {
   scrollTo(0, 0);
   requestAnimationFrame(measure(since));
   since = 0;
+}
+
+function clear() {
+  since = 0;
+  for (const name of ["hits", "notices", "summary"]) byId(name).replaceChildren();
+  for (const name of ["nothing", "more"]) byId(name).hidden = true;
 }
 
 /** How long it took from the key to the drawn page; the browser's own tools show it. */
@@ -141,6 +148,7 @@ startUpload(() => {
   search.ask();
   fillStart();
 });
+document.body.classList.toggle("asked", state.asks());
 drawChoice();
 search.ask();
 drawDocument(state.now());

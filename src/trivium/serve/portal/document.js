@@ -143,11 +143,20 @@ function reveal(at) {
   const passage = all.find((one) => one.dataset.chunk === at);
   if (!passage) return void (panel().scrollTop = 0);
   passage.classList.add("found");
-  const hit = search.answer()?.hits.find((one) => one.chunk === at);
-  if (hit && !passage.dataset.marked) markWords(passage, matchedWords(hit));
+  markFound();
+  if (passage === all[0]) return void (panel().scrollTop = 0);
+  const bar = getComputedStyle(panel()).overflowY === "auto" ? 0 : document.querySelector(".top").offsetHeight;
+  passage.style.scrollMarginTop = `${bar + panel().querySelector("header").offsetHeight + 24}px`;
+  passage.scrollIntoView({ block: "start" });
+}
+
+/** Mark what the answer found in the open passage; the answer may come after the document. */
+export function markFound() {
+  const passage = panel().querySelector(".passage.found:not([data-marked])");
+  const hit = search.answer()?.hits.find((one) => one.chunk === passage?.dataset.chunk);
+  if (!passage || !hit) return;
+  markWords(passage, matchedWords(hit));
   passage.dataset.marked = "yes";
-  const head = panel().querySelector("header").offsetHeight;
-  panel().scrollTop = all[0] === passage ? 0 : passage.offsetTop - head - 24;
 }
 
 const DATES = ["created", "updated", "valid_from", "valid_until"];

@@ -1,7 +1,7 @@
 // Asking. Each question has a number, and an answer to any but the last question is dropped.
 
 import * as api from "./api.js";
-import { chosen, now } from "./state.js";
+import { asks, chosen, now } from "./state.js";
 
 const PAGE = 12;
 
@@ -21,9 +21,8 @@ const tell = (event, ...what) => listeners[event].forEach((listener) => listener
 
 /** The question that the state asks, or null if it asks nothing yet. */
 function question(state) {
-  const filter = Object.fromEntries(chosen(state));
-  if (!state.query.trim() && !chosen(state).length) return null;
-  return { query: state.query, limit: PAGE, filter, facets: true };
+  if (!asks(state)) return null;
+  return { query: state.query, limit: PAGE, filter: Object.fromEntries(chosen(state)), facets: true };
 }
 
 /** Ask what the state says now; whatever was asked before no longer counts. */

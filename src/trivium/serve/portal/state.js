@@ -101,6 +101,9 @@ export function chosen(state = current) {
   return Object.entries(state.filters).filter(([, values]) => values.length);
 }
 
+/** Whether it asks for anything: words, or a filter to browse by. */
+export const asks = (state = current) => Boolean(state.query.trim() || chosen(state).length);
+
 addEventListener("popstate", () => {
   clearTimeout(waiting);
   waiting = 0;
