@@ -141,9 +141,10 @@ class Federation(Asking):
         pool = cursor.depths["pool"] if cursor else _pool_size(request.limit, profile)
         before = cursor.read if cursor else {}
         answers, shifts, failed = self._ask(request, pool, profile, grant, now, before)
-        alive = [tier for tier in self._opened() if tier.name not in failed]
         order = Order.of(self.tiers, request)
-        kept = self._merged(alive, answers, request, profile, grant, now, order)
+        kept = self._merged(answers, failed, request, profile, grant, now, order)
+        alive = [tier for tier in self._opened() if tier.name not in failed]
+        answers = {name: one for name, one in answers.items() if name not in failed}
         left, shown = (order.rest(kept, cursor), cursor.shown) if cursor else (kept, 0)
         small = cursor is None and is_small(answers.values(), kept, profile, request.limit)
         cut = left[: request.limit]
@@ -283,15 +284,19 @@ class Federation(Asking):
 
     def _merged(
         self,
-        alive: Sequence[Tier],
         answers: Mapping[str, Result],
+        failed: dict[str, str],
         request: SearchRequest,
         profile: Profile,
         grant: Grant,
         now: datetime,
         order: Order,
     ) -> list[Hit]:
-        """The hits of all tiers in order, each document from the tier that it belongs to."""
+        """The hits of all tiers in order, each document from the tier that it belongs to.
+
+        A tier that fails now, though it answered before, is put to the `failed` ones.
+        """
+        alive = [tier for tier in self._opened() if tier.name not in failed]
         hits = [
             scaled(hit, tier)
             for tier in alive
@@ -300,13 +305,14 @@ class Federation(Asking):
         ]
         moment = request.filter.valid_at or request.filter.as_of or now
         ids = {hit.document.id for hit in hits}
-        owners = self._owners(alive, ids, moment, request.filter, grant)
+        owners = self._owners(alive, failed, ids, moment, request.filter, grant)
         kept = [hit for hit in hits if owners.get(hit.document.id) == hit.tier]
         return with_few_memories(sorted(kept, key=order.of_hit), request, profile)
 
     def _owners(
         self,
         alive: Sequence[Tier],
+        failed: dict[str, str],
         ids: Collection[str],
         moment: datetime,
         filter: Filter,
@@ -317,7 +323,12 @@ class Federation(Asking):
         any_copy: dict[str, str] = {}
         for tier in alive:
             library = self._libraries[tier.name]
-            for id, document in library.known(ids, grant=grant, as_of=filter.as_of).items():
+            try:
+                known = library.known(ids, grant=grant, as_of=filter.as_of)
+            except LibraryError as error:
+                failed[tier.name] = str(error)
+                continue
+            for id, document in known.items():
                 any_copy.setdefault(id, tier.name)
                 if is_valid(document, moment):
                     valid.setdefault(id, tier.name)

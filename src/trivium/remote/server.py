@@ -42,6 +42,8 @@ _ERRORS: Mapping[str, type[TriviumError]] = {
     "storage_full": errors.StorageFull,
 }
 """The codes of `trivium serve` that say what was wrong with the request or the library."""
+_STRANGE = ("unknown_path", "wrong_method")
+"""What a server of another version says to a request that it does not know."""
 
 
 @dataclass(slots=True)
@@ -62,18 +64,16 @@ class Server(Endpoint):
         """What the server answers to JSON, or to bare bytes."""
         if query:
             path = f"{path}?{urlencode(query, doseq=True)}"
+        sent = data if data is not None else b"" if body is None else json.dumps(body).encode()
+        call = Call(self, path, sent, self._headers(), self.time_out, method=method)
+        if data is not None:
+            call.headers = {**call.headers, "Content-Type": "application/octet-stream"}
         try:
-            headers = self._headers()
-            if data is not None:
-                headers["Content-Type"] = "application/octet-stream"
-            sent = data if data is not None else b"" if body is None else json.dumps(body).encode()
-            return json.loads(
-                self._within(Call(self, path, sent, headers, self.time_out, method=method))
-            )
+            return json.loads(self._within(call))
         except (ValueError, RecursionError) as error:
             raise self.garbled("it is not JSON") from error
-        except ModelError as error:
-            raise self._unanswered(error) from error
+        except ModelError as error:  # what an endpoint calls a model is a library here
+            raise ServerUnavailable(str(error)) from error
 
     def garbled(self, what: str) -> ServerUnavailable:
         """The error for an answer that Trivium would not give."""
@@ -82,16 +82,11 @@ class Server(Endpoint):
             "that both sides have the same version"
         )
 
-    def _unanswered(self, error: ModelError) -> TriviumError:
-        text = str(error)
-        if "key" in text and ("environment variable" in text or "is not sent" in text):
-            return ServerRefused(text)
-        if "did not answer in time" in text:
-            return ServerUnavailable(
-                f"{self._at} did not answer within {self.time_out:g} seconds; try again later, or "
-                "raise the time_out of its tier in your trivium.toml"
-            )
-        return ServerUnavailable(text)
+    def _key(self) -> str:
+        try:
+            return super(Server, self)._key()  # a class with slots is not the one that was written
+        except ModelError as error:
+            raise ServerRefused(str(error)) from error
 
     def _raise(self, response: HTTPResponse, body: bytes) -> None:
         status = response.status
@@ -108,7 +103,7 @@ class Server(Endpoint):
         said = _object(body)
         code, detail, step = (_clean(said.get(name)) for name in ("code", "detail", "next"))
         status = status or int(said.get("status") or 0)
-        if not code or not detail:
+        if not code or not detail or code in _STRANGE:
             return self.garbled(f"status {status}")
         if status in (401, 403):
             known = self.key_variable or DEFAULT_KEY
