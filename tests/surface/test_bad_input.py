@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import cast
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ from trivium.errors import (
     UnknownName,
 )
 from trivium.index.folder import FORMAT
-from trivium.store.sqlite import connection
+from trivium.store.sqlite import SqliteStore, connection
 from trivium.types import Result
 
 Run = Callable[..., CompletedProcess[str]]
@@ -401,7 +402,7 @@ class TestStorage:
         with trivium.open(world) as one, trivium.open(world) as other:
             before = ranked(other.search("axe"))
             with (
-                one._store._connections.write(),
+                cast(SqliteStore, one._store)._connections.write(),
                 pytest.raises(LibraryBusy, match="written by another process; try again when"),
             ):
                 other.add_text("words", title="Second")
@@ -411,7 +412,7 @@ class TestStorage:
 
 def fill_up(library: trivium.Library) -> None:
     """From here on the library's file may grow by a few pages only, as on a full disk."""
-    connections = library._store._connections
+    connections = cast(SqliteStore, library._store)._connections
     with connections.write() as writer:
         (pages,) = writer.execute("PRAGMA page_count").fetchone()
     writer.execute(f"PRAGMA max_page_count = {pages + 4}")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from trivium.config import FuseSettings
 from trivium.errors import InvalidValue, UnknownName
 from trivium.fuse import rrf
 from trivium.library import Library
+from trivium.store.sqlite import SqliteStore
 from trivium.types import PUBLIC, Candidate, Filter, Pattern, Quad, Ranking
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -161,7 +163,7 @@ def test_one_statement_gives_what_the_fusion_gives_on_the_same_legs(
     statement = shared.statement(query, limit=limit, filter=filter)
     rows = shared.run_statement(statement)
     everything = {**statement.parameters, "limit": 100_000}
-    pool = shared._store.fused.run(everything)
+    pool = cast(SqliteStore, shared._store).fused.run(everything)
     legs = {
         name: Ranking(
             tuple(

@@ -121,7 +121,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 def record(library: Library) -> list[tuple[Any, ...]]:
     """What the record holds about active versions, without numbers and versions."""
-    with closing(sqlite3.connect(library.folder / "index.db")) as database:
+    with closing(sqlite3.connect(Path(library.folder) / "index.db")) as database:
         return database.execute(
             "SELECT d.id, d.uri, d.kind, d.title, d.key, d.context, d.media_type, d.category,"
             " d.scope, d.type, d.domain, d.severity, d.tags, d.metadata, d.valid_from,"
@@ -198,7 +198,7 @@ def test_facts_come_back(tmp_path: Path) -> None:
     passage = Passage("an axe", subject="urn:axe", predicate="urn:label", graph="urn:g")
     quads = (Quad("urn:axe", "urn:label", "an axe", "xsd:string", "en", "urn:g"),)
     with trivium.init(tmp_path / "a.trivium", model="hashing") as one:
-        store: SqliteStore = one._store
+        store = one._store
         store.put([Draft(document, (passage,), ("",), "an axe", "p", quads)], one._now())
         one.export_bundle(tmp_path / "x.omnidata")
     libraries.from_bundle(

@@ -33,7 +33,7 @@ def test_the_command_prints_what_a_program_gets(
     served: Served, run: Callable[..., CompletedProcess[str]], name: str
 ) -> None:
     asked = REQUESTS[name]
-    assert command(run, served.library.folder, asked) == python(served.library, asked)
+    assert command(run, Path(served.library.folder), asked) == python(served.library, asked)
 
 
 @pytest.mark.parametrize("name", REQUESTS)

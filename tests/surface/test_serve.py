@@ -66,7 +66,7 @@ def test_a_key_ends_when_it_is_revoked(served: Served, run: Run) -> None:
     caller = served.client.get("/status", headers=headers).json()["caller"]
     assert caller == {"name": "guest", "role": "reader", "scopes": ["all", "dm-only"]}
     assert made["key"] not in run("key", "list", "-L", world, "--json").stdout
-    assert made["key"].encode() not in (world / "index.db").read_bytes()
+    assert made["key"].encode() not in (Path(world) / "index.db").read_bytes()
     assert run("key", "revoke", "-L", world, "guest").returncode == 0
     assert problem(served.client.get("/status", headers=headers))["code"] == "unknown_key"
 

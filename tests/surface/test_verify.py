@@ -271,7 +271,7 @@ def test_tampering_is_found_out(library: Library, how: str) -> None:
     fill(library)
     assert library.audit().problems == ()
     statement, problem = TAMPERING[how]
-    with closing(sqlite3.connect(library.folder / "index.db")) as record:
+    with closing(sqlite3.connect(Path(library.folder) / "index.db")) as record:
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             record.execute(statement)
         for trigger in ("ledger_is_not_changed", "ledger_is_not_shortened"):

@@ -38,7 +38,7 @@ def library(tmp_path: Path) -> Iterator[trivium.Library]:
 
 
 def archived(library: trivium.Library) -> set[str]:
-    return {file.name for file in (library.folder / "archive").glob("??/*")}
+    return {file.name for file in (Path(library.folder) / "archive").glob("??/*")}
 
 
 class TestTheArchive:
@@ -56,7 +56,7 @@ class TestTheArchive:
         self, library: trivium.Library, tmp_path: Path
     ) -> None:
         [last] = [one for one in library.versions("#1") if one.active]
-        path = library.folder / "archive" / last.source_hash[:2] / last.source_hash
+        path = Path(library.folder) / "archive" / last.source_hash[:2] / last.source_hash
         path.write_bytes(b"")
         with pytest.raises(UnknownDocument, match="is not kept"):
             library.source("#1")
@@ -119,7 +119,7 @@ class TestDiff:
 class TestPrune:
     def age(self, library: trivium.Library) -> None:
         """Make the archived files old enough to be let go."""
-        for file in (library.folder / "archive").glob("??/*"):
+        for file in (Path(library.folder) / "archive").glob("??/*"):
             os.utime(file, (1, 1))
 
     def test_lets_nothing_go_that_something_refers_to(self, library: trivium.Library) -> None:
@@ -162,7 +162,7 @@ class TestPrune:
     def test_halves_of_a_killed_process_go_but_fresh_ones_stay(
         self, library: trivium.Library
     ) -> None:
-        folder = next((library.folder / "archive").glob("??"))
+        folder = next((Path(library.folder) / "archive").glob("??"))
         (folder / "tmpold").write_bytes(b"half")
         os.utime(folder / "tmpold", (1, 1))
         (folder / "tmpnew").write_bytes(b"under way")
