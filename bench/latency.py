@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from trivium.config import Profile, load_profile
 from trivium.pipeline import Search
 from trivium.protocols import Model
+from trivium.store.record.store import RecordStore
 from trivium.store.sqlite import SqliteStore
 from trivium.text import content_hash
 from trivium.types import OWNER, Document, Draft, Filter, Passage, SearchRequest
@@ -98,8 +99,18 @@ class World:
 def build(folder: Path, world: World) -> dict[str, float]:
     """Store chunks with their vectors and write the derived index down."""
     store = SqliteStore(folder, create=True)
-    store.use_model(Model("given", FINGERPRINT, DIMENSION, True))
     started = time.perf_counter()
+    fill(store, world)
+    stored = time.perf_counter()
+    store.flush()
+    store.close()
+    done = time.perf_counter()
+    return {"store_s": stored - started, "index_s": done - stored, "build_s": done - started}
+
+
+def fill(store: RecordStore, world: World) -> None:
+    """Put the chunks of a world with their vectors into a store, as an import would."""
+    store.use_model(Model("given", FINGERPRINT, DIMENSION, True))
     batch = 2_000
     for start in range(0, world.count, batch):
         drafts, hashes = [], []
@@ -116,11 +127,6 @@ def build(folder: Path, world: World) -> dict[str, float]:
             hashes.append(hash)
         store.put(drafts, NOW)
         store.save_vectors(FINGERPRINT, hashes, world.vectors(len(hashes)))
-    stored = time.perf_counter()
-    store.flush()
-    store.close()
-    done = time.perf_counter()
-    return {"store_s": stored - started, "index_s": done - stored, "build_s": done - started}
 
 
 def timed(run: Callable[[], object]) -> float:
