@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from psycopg import Connection
 
+from trivium.errors import LibraryError
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.archive import PostgresArchive
@@ -97,7 +99,9 @@ class PostgresStore(RecordStore):
 
     def close(self) -> None:
         if self._wrote:
-            self.flush()
+            self._wrote = False
+            with suppress(LibraryError):  # all is written; the next writer tidies up
+                self.flush()
         self._connections.close()
 
 
