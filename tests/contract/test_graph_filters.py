@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_stores import SLOW, Fresh, fresh_sqlite
 from worlds import NOW, RDF_TYPE, SUBCLASS_OF, some
 
 from trivium.config import IndexSettings
 from trivium.graph.reading import Reading
-from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Filter, Grant, Quad
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -77,18 +76,31 @@ def left(filter: Filter, quad: Quad, seen: set[Quad]) -> bool:
     )
 
 
-@given(
-    public=graphs,
-    hidden=graphs,
-    filter=filters(st.lists(filters(st.just(())), max_size=1).map(tuple)),
-    grant=st.sampled_from([Grant(), Grant(frozenset())]),
-)
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
-def test_filters_leave_what_brute_force_leaves(
-    public: list[Quad], hidden: list[Quad], filter: Filter, grant: Grant
+WORLDS: dict[str, Any] = {
+    "public": graphs,
+    "hidden": graphs,
+    "filter": filters(st.lists(filters(st.just(())), max_size=1).map(tuple)),
+    "grant": st.sampled_from([Grant(), Grant(frozenset())]),
+}
+
+
+@given(**WORLDS)
+@settings(SLOW, max_examples=60)
+def test_filters_leave_what_brute_force_leaves(**world: Any) -> None:
+    filters_leave_what_brute_force_leaves(fresh_sqlite, **world)
+
+
+@given(**WORLDS)
+@settings(SLOW, max_examples=15)
+def test_so_they_do_in_postgresql(fresh_postgres: Fresh, **world: Any) -> None:
+    filters_leave_what_brute_force_leaves(fresh_postgres, **world)
+
+
+def filters_leave_what_brute_force_leaves(
+    fresh: Fresh, public: list[Quad], hidden: list[Quad], filter: Filter, grant: Grant
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        store = SqliteStore(Path(folder), create=True)
+    with fresh() as reopen:
+        store = reopen()
         for scope, quads in zip(SCOPES, (public, hidden), strict=True):
             document = Document(scope, f"facts:{scope}", scope, kind="facts", scope=scope)
             store.graph.put(document, Source(quads), Reading(IndexSettings()), NOW)
@@ -110,4 +122,3 @@ def test_filters_leave_what_brute_force_leaves(
             if r.chunk.predicate
         )
         assert mine == right
-        store.close()

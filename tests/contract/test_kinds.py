@@ -31,8 +31,14 @@ AXE = WordQuery.any_of([Clause((Phrase(("ax",)),))])
 MARCH = "https://example.org/march/"
 
 
-@pytest.fixture(params=["reference", "sqlite"])
+@pytest.fixture(params=["reference", "sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    if request.param == "postgres":
+        with request.getfixturevalue("fresh_postgres")() as reopen:
+            filled = reopen()
+            fill(filled)
+            yield filled
+        return
     filled = (
         ReferenceStore() if request.param == "reference" else SqliteStore(tmp_path, create=True)
     )

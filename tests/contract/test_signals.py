@@ -10,7 +10,7 @@ import pytest
 import worlds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_stores import SLOW, apply, fresh_sqlite
+from test_stores import SLOW, Fresh, apply, fresh_sqlite
 from worlds import NOW, Operation
 
 from trivium.config import load_profile
@@ -21,16 +21,30 @@ from trivium.types import Filter, Grant, Result, SearchRequest
 VAULT = load_profile("vault")
 
 
-@given(
-    history=st.lists(worlds.operations, min_size=1, max_size=6),
-    grant=worlds.grants,
-    filter=worlds.filters,
-    words=st.lists(worlds.words, min_size=1, max_size=3),
-    preferred=st.lists(st.sampled_from(["red", "green"]), max_size=2, unique=True),
-    memories=st.booleans(),
-)
+SEARCHES: dict[str, Any] = {
+    "history": st.lists(worlds.operations, min_size=1, max_size=6),
+    "grant": worlds.grants,
+    "filter": worlds.filters,
+    "words": st.lists(worlds.words, min_size=1, max_size=3),
+    "preferred": st.lists(st.sampled_from(["red", "green"]), max_size=2, unique=True),
+    "memories": st.booleans(),
+}
+
+
+@given(**SEARCHES)
 @settings(SLOW, max_examples=60)
-def test_every_store_gives_the_same_scores(
+def test_every_store_gives_the_same_scores(**search: Any) -> None:
+    it_gives_the_same_scores(fresh_sqlite, **search)
+
+
+@given(**SEARCHES)
+@settings(SLOW, max_examples=10)
+def test_postgresql_gives_the_same_scores(fresh_postgres: Fresh, **search: Any) -> None:
+    it_gives_the_same_scores(fresh_postgres, **search)
+
+
+def it_gives_the_same_scores(
+    fresh: Fresh,
     history: list[Operation],
     grant: Grant,
     filter: Filter,
@@ -39,7 +53,7 @@ def test_every_store_gives_the_same_scores(
     memories: bool,
 ) -> None:
     right = ReferenceStore()
-    with fresh_sqlite() as reopen, ThreadPoolExecutor(2) as pool:
+    with fresh() as reopen, ThreadPoolExecutor(2) as pool:
         mine = reopen()
         for step, operation in enumerate(history):
             for store in (right, mine):

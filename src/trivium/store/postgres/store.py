@@ -59,7 +59,8 @@ class PostgresStore(RecordStore):
     def keep_making(self, text: str) -> bool:
         """Say how the library is made; False if that was said already."""
         with self._connections.writing() as transaction:
-            return transaction.execute("set_state_once", ("library.toml", text)).rowcount > 0
+            new = transaction.execute("set_state_once", ("library.toml", text)).rowcount > 0
+        return new and bool(self.id)  # made now, because somebody may come who can only read
 
     def view(
         self,

@@ -333,7 +333,11 @@ class RecordStore(ABC):
             names = sorted({chunk.document for chunk in chunks})
             rows = select(reader, "documents_by_id", names)
             documents = {row["id"]: document_of_row(row) for row in rows}
-        return [Record(documents[chunk.document], chunk) for chunk in chunks]
+        return [  # another writer may have removed one between two statements
+            Record(documents[chunk.document], chunk)
+            for chunk in chunks
+            if chunk.document in documents
+        ]
 
     def count_pending(self, fingerprint: str) -> int:
         with self._database.reading() as reader:
