@@ -174,7 +174,9 @@ class SpellingSearch(Protocol):
     """The ability behind the trigram leg: the vocabulary within the grant."""
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
-        """The words of a length in this range (both ends count) that share most trigrams."""
+        """The words of a length in this range (both ends count) that share most trigrams, as far
+        as they resemble this one at all (`LEAST_ALIKE`).
+        """
 
     def starting(self, prefix: str, limit: int) -> list[Similar]:
         """Words that start with `prefix`, shortest first."""

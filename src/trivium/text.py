@@ -254,6 +254,11 @@ def _unicode_spans(text: str) -> Iterator[Span]:
 # --- trigrams ------------------------------------------------------------------------------------
 
 
+LEAST_ALIKE = 0.14
+"""Words of a lower similarity do not resemble each other. One wrong letter in a word of three
+leaves one trigram of seven in common; in longer words it leaves more."""
+
+
 def trigrams(word: str) -> frozenset[str]:
     """pg_trgm's trigrams of one word: lower case, two blanks before it and one after."""
     if not word:

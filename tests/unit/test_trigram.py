@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from trivium.config import IndexSettings, TrigramSettings, load_profile
 from trivium.ingest.draft import whole
 from trivium.retrieve.trigram import search
+from trivium.store.record.store import RecordStore
 from trivium.store.reference import ReferenceStore
 from trivium.store.sqlite import SqliteStore
 from trivium.types import NO_FILTER, OWNER, Document, Draft, document_of
@@ -33,7 +35,7 @@ def draft(id: str, title: str, text: str) -> Draft:
     return whole(document, text, IndexSettings(model="none"))
 
 
-def found(store: ReferenceStore | SqliteStore, query: str) -> list[str]:
+def found(store: ReferenceStore, query: str) -> list[str]:
     with store.view(OWNER) as view:
         leg = search(view, query, TrigramSettings(), NO_FILTER, 10, "document")
     return [document_of(candidate.id) for candidate in leg.ranking.candidates]
@@ -69,21 +71,30 @@ def test_a_word_that_resembles_nothing_finds_nothing() -> None:
     assert found(store, "xylophonist") == []
 
 
-@pytest.fixture(scope="module")
-def srd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, SqliteStore]:
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def srd(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, RecordStore]]:
     folder = Path(__file__).parents[3] / "shared" / "data" / "srd51"
     if not folder.is_dir():
         pytest.skip("the shared test collections are not on this machine")
-    store = SqliteStore(tmp_path_factory.mktemp("srd"), create=True)
-    lines = (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
-    documents = [json.loads(line) for line in lines]
-    store.put([draft(d["_id"], d["title"], d["text"]) for d in documents], NOW)
-    store.flush()
-    return folder, store
+    with ExitStack() as stack:
+        store: RecordStore
+        if request.param == "sqlite":
+            store = SqliteStore(tmp_path_factory.mktemp("srd"), create=True)
+        else:
+            fresh = request.getfixturevalue("fresh_postgres")
+            store = stack.enter_context(fresh())()
+        lines = (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+        documents = [json.loads(line) for line in lines]
+        store.put([draft(d["_id"], d["title"], d["text"]) for d in documents], NOW)
+        store.flush()
+        yield folder, store
+        store.close()
 
 
 @pytest.mark.parametrize(("name", "floor"), [("typo", 0.82), ("join", 0.94)])
-def test_reaches_its_floor_alone(srd: tuple[Path, SqliteStore], name: str, floor: float) -> None:
+def test_reaches_its_floor_alone(srd: tuple[Path, RecordStore], name: str, floor: float) -> None:
     folder, store = srd
     lines = (folder / f"queries_{name}.jsonl").read_text(encoding="utf-8").splitlines()
     queries = {q["_id"]: q["text"] for q in map(json.loads, lines)}

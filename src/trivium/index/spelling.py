@@ -11,7 +11,7 @@ from trivium.index.bm25 import Part
 from trivium.index.segment import Segment
 from trivium.protocols import Similar
 from trivium.stemmer import stem
-from trivium.text import similarity, trigrams
+from trivium.text import LEAST_ALIKE, similarity, trigrams
 
 
 def similar(
@@ -81,7 +81,7 @@ def _lists(segment: Segment, grams: NDArray[np.uint64]) -> Iterator[NDArray[np.i
 def _sharing(
     segment: Segment, word: str, lengths: tuple[int, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The surfaces of these lengths that share a trigram, and their similarity."""
+    """The surfaces of these lengths that resemble the word, and their similarity."""
     grams = _codes(f"  {word} ")
     lists = list(_lists(segment, grams))
     if not lists:
@@ -93,7 +93,9 @@ def _sharing(
     fitting = (size >= lengths[0]) & (size <= lengths[1])
     surfaces, common = surfaces[fitting], common[fitting]
     held = segment.arrays["surface.grams"][surfaces].astype(np.int64)
-    return surfaces, common / (held + len(grams) - common)
+    scores = common / (held + len(grams) - common)
+    alike = scores >= LEAST_ALIKE
+    return surfaces[alike], scores[alike]
 
 
 def _holding_all(segment: Segment, grams: NDArray[np.uint64]) -> NDArray[np.int32]:

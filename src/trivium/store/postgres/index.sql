@@ -67,17 +67,26 @@ DELETE FROM places WHERE segment = ANY(:segments);
 -- name: drop_dead
 DELETE FROM dead WHERE generation BETWEEN :first AND :last;
 
+-- name: ask_for_similarity
+SELECT set_config('pg_trgm.similarity_threshold', :least, true);
+
 -- name: similar_words
 SELECT word FROM terms
-WHERE word % :word AND length BETWEEN :shortest AND :longest;
+WHERE word % :word AND length BETWEEN :shortest AND :longest
+ORDER BY similarity(word, :word) DESC, word
+LIMIT :limit OFFSET :offset;
 
--- name: words_beyond_ascii
+-- name: sees_letters
+SELECT cardinality(show_trgm('кот')) > 0;
+
+-- name: beyond_ascii
 SELECT word FROM terms
 WHERE octet_length(word) > length AND length BETWEEN :shortest AND :longest;
 
--- name: words_shortest_first
+-- name: words_starting
 SELECT word FROM terms WHERE word >= :first AND word < :end
-ORDER BY length, word LIMIT :limit OFFSET :offset;
+ORDER BY length, word
+LIMIT :limit OFFSET :offset;
 
 -- name: where_words_stand
 SELECT p.word, p.segment, CASE WHEN p.segment = ANY(:partly) THEN p.positions END AS positions

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from psycopg import Connection
@@ -14,11 +16,7 @@ from trivium.stemmer import stem
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.segments import SQL, name_of
 from trivium.store.postgres.states import State
-from trivium.text import similarity, trigrams
-
-THRESHOLDS = (0.3, 0.15, 0.01)
-"""Similarities to ask for, one after the other, until enough words are found. A word that shares
-any trigram with another of at most 40 letters is above the last."""
+from trivium.text import LEAST_ALIKE, similarity, trigrams
 
 _PAGE = 200  # words that are looked at together for whether they may be known
 
@@ -40,32 +38,51 @@ class Vocabulary:
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
         """The words of these lengths that share most trigrams with `word`."""
-        wanted = trigrams(word)
         self._foresee(word)
-        scored: dict[str, float] = {}
-        for threshold in THRESHOLDS:
-            found = self._proposed(word, lengths, threshold) - scored.keys()
-            for known in self._known(found):
-                scored[known] = similarity(wanted, trigrams(known))
-            if sum(score >= threshold for score in scored.values()) >= limit:
-                break
-        ordered = sorted((pair for pair in scored.items() if pair[1] > 0), key=_best_first)
-        return [Similar(known, stem(known), score) for known, score in ordered[:limit]]
+        wanted = trigrams(word)
+        asked = {"word": word, "shortest": lengths[0], "longest": lengths[1]}
+        known: set[str] = set()
+        if self._sees_letters or word.isascii():
+            self._connection.execute(SQL["ask_for_similarity"], {"least": str(LEAST_ALIKE)})
+            for words in self._pages("similar_words", asked, limit):
+                known |= self._known(words)
+                if len(known) >= limit:
+                    break
+        if not self._sees_letters:
+            rows = self._connection.execute(SQL["beyond_ascii"], asked)
+            known |= self._known(row["word"] for row in rows)
+        scored = {one: similarity(wanted, trigrams(one)) for one in known}
+        alike = [pair for pair in scored.items() if pair[1] >= LEAST_ALIKE]
+        return [
+            Similar(one, stem(one), score) for one, score in sorted(alike, key=_best_first)[:limit]
+        ]
+
+    def _pages(self, statement: str, values: Mapping[str, Any], size: int) -> Iterator[list[str]]:
+        """The words that a statement gives, a page at a time."""
+        offset = 0
+        while True:
+            page = {"limit": size, "offset": offset}
+            rows = self._connection.execute(SQL[statement], {**values, **page}).fetchall()
+            yield [row["word"] for row in rows]
+            if len(rows) < size:
+                return
+            offset += size
+
+    @cached_property
+    def _sees_letters(self) -> bool:
+        """Whether the server's locale knows letters beyond ASCII; the C locale does not."""
+        row = self._connection.execute(SQL["sees_letters"]).fetchone()
+        return bool(row and row[0])
 
     def starting(self, prefix: str, limit: int) -> list[Similar]:
         """The words that begin with `prefix`, shortest first."""
         found: list[str] = []
-        offset = 0
-        while len(found) < limit:
-            values = {"first": prefix, "end": prefix + "\U0010ffff", "limit": _PAGE}
-            values |= {"offset": offset}
-            rows = self._connection.execute(SQL["words_shortest_first"], values).fetchall()
-            words = [row["word"] for row in rows]
+        values = {"first": prefix, "end": prefix + "\U0010ffff"}
+        for words in self._pages("words_starting", values, max(limit, _PAGE)):
             known = self._known(words)
             found += [word for word in words if word in known]
-            if len(words) < _PAGE:
+            if len(found) >= limit:
                 break
-            offset += _PAGE
         wanted = trigrams(prefix)
         return [
             Similar(word, stem(word), similarity(wanted, trigrams(word))) for word in found[:limit]
@@ -99,17 +116,6 @@ class Vocabulary:
         parts = {word[a:b] for a in size for b in range(a + 2, len(word) + 1)}
         swaps = {word[:a] + word[a + 1] + word[a] + word[a + 2 :] for a in size[:-1]}
         self.holding({stem(part) for part in parts | swaps})
-
-    def _proposed(self, word: str, lengths: tuple[int, int], threshold: float) -> set[str]:
-        values = {"word": word, "shortest": lengths[0], "longest": lengths[1]}
-        self._connection.execute(
-            "SELECT set_config('pg_trgm.similarity_threshold', %s, true)", (str(threshold),)
-        )
-        found = {row["word"] for row in self._connection.execute(SQL["similar_words"], values)}
-        if not word.isascii() or threshold == THRESHOLDS[-1]:
-            rows = self._connection.execute(SQL["words_beyond_ascii"], values)
-            found |= {row["word"] for row in rows}
-        return found
 
     def _known(self, words: Iterable[str]) -> set[str]:
         """Those of the words that stand in a visible chunk."""

@@ -15,7 +15,7 @@ from trivium.errors import ModelMismatch
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.stemmer import stem
 from trivium.store.reference.matching import Types, count, matches, terms_of, text_of, unit_of
-from trivium.text import content_hash, similarity, trigrams, words
+from trivium.text import LEAST_ALIKE, content_hash, similarity, trigrams, words
 from trivium.types import (
     COLUMNS,
     Bm25,
@@ -160,7 +160,7 @@ class ReferenceView:
             Similar(other, stem(other), score)
             for other in self._vocabulary()
             if shortest <= len(other) <= longest
-            and (score := similarity(wanted, trigrams(other))) > 0
+            and (score := similarity(wanted, trigrams(other))) >= LEAST_ALIKE
         ]
         return sorted(found, key=lambda one: (-one.similarity, one.word))[:limit]
 
