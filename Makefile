@@ -1,4 +1,5 @@
 # make demo   install, build demo.trivium from examples/, run three searches
+# make demo-postgres   the same on a PostgreSQL that is started for it, or POSTGRES=address
 # make test   install, run all tests; in a browser too, if there is one or Debian's may be installed
 # make check  formatting, lint, types, tests (documentation is under test too)
 
@@ -6,7 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check format lint types clean
+.PHONY: help demo demo-postgres test check format lint types clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -25,6 +26,9 @@ $(VENV)/.developing: pyproject.toml $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	@BIN=$(BIN) sh tools/demo.sh
+
+demo-postgres: $(VENV)/.developing
+	@$(BIN)/python tools/demo_postgres.py $(POSTGRES)
 
 test: $(VENV)/.developing
 	@sh tools/browser.sh
