@@ -24,6 +24,7 @@ PAGES = (
     "docs/how-to.md",
     "docs/http.md",
     "docs/portal.md",
+    "docs/stores.md",
     "docs/mcp.md",
     "docs/tutorial.md",
 )

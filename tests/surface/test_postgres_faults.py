@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -297,3 +299,16 @@ END $$;
 CREATE TRIGGER no_room BEFORE INSERT ON chunks
 FOR EACH ROW WHEN (new.text LIKE '%overfull%') EXECUTE FUNCTION no_room();
 """
+
+
+def test_the_statement_in_the_documentation_finds_what_it_says(postgres: str) -> None:
+    """Words are there for everyone who asks in SQL, as docs/stores.md shows."""
+    page = (Path(__file__).parents[2] / "docs" / "stores.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    _, statement = block.split(";", 1)
+    with opened(postgres, create=True) as store:
+        texts = ("a short sword", "an axe", "the axe of a goblin", "a sword, and it is short")
+        store.put([draft(name, text) for name, text in zip("abcd", texts, strict=True)], NOW)
+    with administrator(postgres) as connection:
+        rows = connection.execute(statement.strip().rstrip(";")).fetchall()
+    assert sorted(text for _, text in rows) == ["a short sword", "an axe"]
