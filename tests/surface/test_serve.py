@@ -66,7 +66,7 @@ def test_a_key_ends_when_it_is_revoked(served: Served, run: Run) -> None:
     caller = served.client.get("/status", headers=headers).json()["caller"]
     assert caller == {"name": "guest", "role": "reader", "scopes": ["all", "dm-only"]}
     assert made["key"] not in run("key", "list", "-L", world, "--json").stdout
-    assert made["key"].encode() not in (Path(world) / "index.db").read_bytes()
+    assert made["key"].encode() not in Path(world, "index.db").read_bytes()
     assert run("key", "revoke", "-L", world, "guest").returncode == 0
     assert problem(served.client.get("/status", headers=headers))["code"] == "unknown_key"
 
@@ -134,3 +134,30 @@ def test_mistakes_are_answered_with_what_to_do(
     said = problem(answer)
     assert (answer.status_code, said["code"]) == (status, code)
     assert hint in f"{said['detail']} {said['next']}"
+
+
+def test_why_a_leg_failed_is_for_the_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIVIUM_MODELS__FAR__URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("TRIVIUM_MODELS__FAR__MODEL", "some-model")
+    monkeypatch.setenv("TRIVIUM_MODELS__FAR__DIMENSION", "8")
+    with trivium.init(tmp_path / "far.trivium", model="far") as library:
+        library.add_text("An axe hangs on the wall.", title="Axe", embed=False)
+    for served in serving(tmp_path / "far.trivium"):
+        mine = served.client.get("/search?q=axe", headers=served.owner()).json()
+        others = served.client.get("/search?q=axe").json()
+    assert "127.0.0.1:9" in str(mine["degraded"])
+    assert others["degraded"] == ["vector: failed; the library's owner can see why"]
+    assert "127.0.0.1:9" not in json.dumps(others)
+    assert [hit["title"] for hit in others["hits"]] == ["Axe"]
+
+
+def test_a_key_cannot_pass_for_somebody_else(served: Served, run: Run) -> None:
+    for name in ("owner", "nobody", "a b", "", "../x"):
+        made = run("key", "create", "-L", served.library.folder, "--name", name)
+        assert made.returncode == 1
+    twice = ("key", "create", "-L", served.library.folder, "--name", "twice")
+    assert [run(*twice).returncode, run(*twice).returncode] == [0, 1]
+    past = run(
+        "key", "create", "-L", served.library.folder, "--name", "p", "--expires", "2001-01-01"
+    )
+    assert past.returncode == 1

@@ -16,6 +16,7 @@ from trivium.types import Grant
 MARK = "trv_"
 """How keys begin, so that people and programs recognise one that lies about."""
 
+RESERVED = frozenset({"owner", "nobody"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -38,6 +39,8 @@ class Admitting(Opened):
             raise InvalidValue(
                 f"'{name}' is no name for a key; use letters, digits, dots, dashes and underscores"
             )
+        if name in RESERVED:
+            raise InvalidValue(f"'{name}' is what the server calls others; choose another name")
         if role not in ROLES:
             hint = nearest(role, ROLES) or f" There are: {', '.join(ROLES)}."
             raise InvalidValue(f"'{role}' is not a role.{hint}")

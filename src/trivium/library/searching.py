@@ -16,7 +16,7 @@ from trivium.library.base import Opened
 from trivium.pipeline import Search
 from trivium.protocols import Reranker, View
 from trivium.score import feedback
-from trivium.types import OWNER, Grant, Result, SearchRequest
+from trivium.types import OWNER, Grant, LegState, Result, SearchRequest
 
 
 class Searching(Opened, Asking):
@@ -53,6 +53,8 @@ class Searching(Opened, Asking):
         )
         # Paths and settings of this machine are for its owner; others learn nothing of them.
         owner = grant.scopes is None
+        if not owner:
+            result = _for_others(result)
         notices = self._configuration.notices if owner and self._configuration else ()
         result = replace(result, hits=tuple(checked), warnings=(*result.warnings, *notices))
         return self.told_apart(result, grant) if subjects and not request.cursor else result
@@ -121,3 +123,11 @@ class Searching(Opened, Asking):
         """A number that changes when what the grant can see changes, and only then."""
         with self._store.view(grant) as view:
             return view.stamp
+
+
+def _for_others(result: Result) -> Result:
+    """The answer without the reasons of failures: they hold addresses and paths of this machine."""
+    why = "failed; the library's owner can see why"
+    legs = (replace(leg, note=why) if leg.state is LegState.FAILED else leg for leg in result.legs)
+    degraded = (f"{text.partition(':')[0]}: {why}" for text in result.degraded)
+    return replace(result, legs=tuple(legs), degraded=tuple(degraded))
