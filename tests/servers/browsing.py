@@ -36,6 +36,7 @@ def chromium() -> str:
 @contextmanager
 def browsing() -> Iterator[Browser]:
     place = chromium()
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=PATIENCE)
     alone = ["--no-sandbox"] if os.geteuid() == 0 else []  # root has no sandbox to be in
     with sync_playwright() as playwright:
@@ -115,5 +116,4 @@ class Held:
 
 def picture(page: Page, name: str) -> None:
     """Keep what the page looks like, to be looked at."""
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"{name}.png")

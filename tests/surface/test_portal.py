@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import DESKTOP, PHONE, Held, browsing, page_of, picture
+from browsing import ARTEFACTS, DESKTOP, PHONE, Held, browsing, page_of, picture
 from playwright.sync_api import Browser, Locator, Page, expect
 from providers import running as providing
 
@@ -103,6 +103,7 @@ def as_owner(page: Page, service: Service, path: str = "/") -> None:
 def test_results_come_while_somebody_types(page: Page) -> None:
     page.goto("/")
     expect(page.locator("#holds")).to_contain_text("documents")
+    expect(page.locator("#query")).to_be_focused()
     page.keyboard.type("battleaxe")
     expect(titles(page).first).to_have_text("Gravewind, the Battle Axe of Hollowgate")
     expect(page.locator("#hits mark.spelling").first).to_be_visible()
@@ -233,6 +234,18 @@ def test_a_bar_shows_what_each_road_gave_and_the_table_all_of_it(page: Page) -> 
     expect(table).to_be_hidden()
 
 
+def test_how_long_drawing_takes_is_measured(page: Page) -> None:
+    """From the key to the drawn page; a busy machine decides how long, so it is only kept."""
+    page.goto("/")
+    for query in ("ferry", "battle axe", "lantern", "salt", "who guards the bridge", "bells"):
+        page.locator("#query").fill(query)
+        expect(page.locator("#hits")).to_have_attribute("data-query", query)
+    page.wait_for_function("performance.getEntriesByName('trivium:drawn').length === 6")
+    took = page.evaluate("performance.getEntriesByName('trivium:drawn').map((one) => one.duration)")
+    (ARTEFACTS / "drawn.json").write_text(json.dumps({"ms": took}))
+    assert all(ms > 0 for ms in took)
+
+
 # --- documents -----------------------------------------------------------------------------------
 
 
@@ -273,7 +286,7 @@ def test_everything_can_be_done_by_keyboard(page: Page) -> None:
     page.keyboard.press("/")
     expect(page.locator("#query")).to_be_focused()
     page.keyboard.type("ferry")
-    expect(hits(page).nth(2)).to_be_visible()
+    expect(page.locator("#hits")).to_have_attribute("data-query", "ferry")
     page.keyboard.press("ArrowDown")
     expect(titles(page).first).to_be_focused()
     page.keyboard.press("ArrowDown")
@@ -333,7 +346,6 @@ def test_versions_are_compared_and_gone_back_to(browser: Browser, world: Path, n
         back.click()
         expect(view.locator(".text")).to_contain_text("Brother Caddis")  # it asks once more
         rows.nth(1).get_by_role("button", name="Really go back?").click()
-        expect(page.locator(".toast")).to_contain_text("Version 1 is the active one again")
         expect(view.locator(".text")).to_contain_text("Osmund Tace")
         expect(hits(page).first.locator(".snippet")).to_contain_text("Osmund Tace")
         assert [one.active for one in library.versions("#5")] == [True, False]
@@ -345,7 +357,6 @@ def test_thumbs_are_told_to_the_library(browser: Browser, world: Path) -> None:
         up = hits(page).first.get_by_role("button", name="Of use", exact=True)
         up.click()
         expect(up).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(".toast")).to_contain_text("Noted")
         down = hits(page).nth(1).get_by_role("button", name="Of no use")
         down.click()
         expect(down).to_have_attribute("aria-pressed", "true")

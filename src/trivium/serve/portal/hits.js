@@ -81,6 +81,7 @@ export function drawHits(list, answer) {
   const held = list.contains(document.activeElement) ? place(list) : null;
   if (list.dataset.asked !== String(answer.asked)) list.replaceChildren();
   list.dataset.asked = answer.asked;
+  list.dataset.query = answer.query;
   keyed(list, answer.hits, (hit) => hit.rank, (hit) => item(hit, answer, best));
   if (held) focusAgain(list, held);
 }

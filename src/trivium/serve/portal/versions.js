@@ -34,22 +34,17 @@ function row(read, one, active, difference, changed) {
   );
 }
 
-/** Going back asks once more, in the same place. */
+/** Going back asks once more, in the same place, until the button is left. */
 function back(read, one, changed) {
-  const button = h("button", { type: "button", class: "small" }, "Go back to it");
-  let sure = 0;
+  const button = h("button", { type: "button", class: "small" });
+  const ask = (sure) => {
+    button.textContent = sure ? "Really go back?" : "Go back to it";
+    button.classList.toggle("sure", sure);
+  };
+  ask(false);
+  button.addEventListener("blur", () => ask(false));
   button.addEventListener("click", async () => {
-    if (!sure) {
-      button.textContent = "Really go back?";
-      button.classList.add("sure");
-      sure = setTimeout(() => {
-        button.textContent = "Go back to it";
-        button.classList.remove("sure");
-        sure = 0;
-      }, 8_000);
-      return;
-    }
-    clearTimeout(sure);
+    if (!button.classList.contains("sure")) return ask(true);
     button.disabled = true;
     try {
       await api.rollback(read.id, one.version);
