@@ -107,7 +107,7 @@ def test_results_come_while_somebody_types(page: Page) -> None:
     page.keyboard.type("battleaxe")
     expect(titles(page).first).to_have_text("Gravewind, the Battle Axe of Hollowgate")
     expect(page.locator("#hits mark.spelling").first).to_be_visible()
-    expect(page.locator("#summary [role=status]")).to_contain_text("results in")
+    expect(page.locator("#count")).to_contain_text("results in")
     expect(page).to_have_url(re.compile(r"\?q=battleaxe$"))
     expect(page).to_have_title("battleaxe · Trivium")
     page.locator("#query").fill("Gravewind")

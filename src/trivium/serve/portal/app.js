@@ -57,7 +57,8 @@ function drawAnswer(answer) {
   markOpen(byId("hits"), state.now());
   markFound();
   byId("notices").replaceChildren(...notices(answer));
-  byId("summary").replaceChildren(...summary(answer));
+  byId("count").textContent = took(answer);
+  byId("legs").replaceChildren(...answer.legs.map(road));
   byId("nothing").hidden = answer.hits.length > 0;
   byId("more").hidden = !answer.next_cursor;
   if (!since) return; // the same question again: whoever reads stays where they are
@@ -68,24 +69,38 @@ function drawAnswer(answer) {
 
 function clear() {
   since = 0;
-  for (const name of ["hits", "notices", "summary"]) byId(name).replaceChildren();
+  for (const name of ["hits", "notices", "count", "legs"]) byId(name).replaceChildren();
   for (const name of ["nothing", "more"]) byId(name).hidden = true;
 }
 
 /** How long it took from the key to the drawn page; the browser's own tools show it. */
-const measure = (start) => () => performance.measure("trivium:drawn", { start, end: performance.now() });
+const measure = (start) => () =>
+  performance.measure("trivium:drawn", { start, end: performance.now() });
 
-function summary(answer) {
-  const legs = answer.legs.map((leg) =>
-    h("span", { class: `leg ${leg.state}`, title: leg.note ?? `${leg.candidates} candidates in ${leg.ms} ms` },
-      h("span", { class: `dot ${roadClass(leg.name)}` }), roadLabel(leg.name), h("b", {}, leg.state === "ok" ? leg.candidates.toLocaleString() : leg.state)));
-  const took = `${counted(answer.total, "result")} in ${Math.max(1, Math.round(answer.took_ms))} ms`;
-  return [h("span", { role: "status" }, took), h("span", { class: "legs" }, ...legs)];
+const took = (answer) =>
+  `${counted(answer.total, "result")} in ${Math.max(1, Math.round(answer.took_ms))} ms`;
+
+/** Each road, and how many passages it gave. */
+function road(leg) {
+  const gave = leg.state === "ok" ? leg.candidates.toLocaleString() : leg.state;
+  return h(
+    "span",
+    { class: `leg ${leg.state}`, title: leg.note ?? `${leg.candidates} passages in ${leg.ms} ms` },
+    h("span", { class: `dot ${roadClass(leg.name)}` }),
+    roadLabel(leg.name),
+    h("b", {}, gave),
+  );
 }
 
 function drawProblem(error) {
-  const enter = refused(error) && h("button", { type: "button", class: "small", onclick: openKey }, "Enter a key");
-  const again = h("button", { type: "button", class: "small", onclick: () => search.ask() }, "Try again");
+  const enter =
+    refused(error) &&
+    h("button", { type: "button", class: "small", onclick: openKey }, "Enter a key");
+  const again = h(
+    "button",
+    { type: "button", class: "small", onclick: () => search.ask() },
+    "Try again",
+  );
   byId("problem").replaceChildren(notice("bad", "broken", error.message, enter || again));
 }
 
@@ -111,7 +126,9 @@ function startFilters() {
     document.body.classList.toggle("filtering", on);
     byId("filters-open").setAttribute("aria-expanded", String(on));
   };
-  byId("filters-open").addEventListener("click", () => show(!document.body.classList.contains("filtering")));
+  byId("filters-open").addEventListener("click", () =>
+    show(!document.body.classList.contains("filtering")),
+  );
   byId("filters-close").addEventListener("click", () => show(false));
   byId("filters-clear").addEventListener("click", () => state.clearFilters());
 }
@@ -133,7 +150,9 @@ function startField() {
 
 state.follow(follow);
 search.on("answer", (answer) => draw("answer", () => drawAnswer(answer)));
-search.on("facets", (counts) => draw("facets", () => drawFacets(byId("facets"), counts, state.now().query)));
+search.on("facets", (counts) =>
+  draw("facets", () => drawFacets(byId("facets"), counts, state.now().query)),
+);
 search.on("problem", (error) => draw("problem", () => drawProblem(error)));
 search.on("busy", (busy) => document.body.classList.toggle("busy", busy));
 byId("more").addEventListener("click", () => search.more());

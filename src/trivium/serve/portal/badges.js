@@ -18,9 +18,22 @@ export function pages(range) {
 export function badges({ scope, freshness, tier, verifications = [] }) {
   const [word, sense] = FRESHNESS[freshness] ?? [];
   return [
-    scope && scope !== "all" && h("span", { class: "badge scope", title: `Only those who are granted ${scope} see this` }, icon("lock"), scope),
-    word && h("span", { class: `badge ${freshness}`, title: sense }, h("span", { class: "word" }, word)),
+    scope &&
+      scope !== "all" &&
+      h(
+        "span",
+        { class: "badge scope", title: `Only those who are granted ${scope} see this` },
+        icon("lock"),
+        scope,
+      ),
+    word &&
+      h("span", { class: `badge ${freshness}`, title: sense }, h("span", { class: "word" }, word)),
     tier && h("span", { class: "badge tier", title: "The library it came from" }, tier),
-    verifications.length > 0 && h("span", { class: "badge stale", title: "Facts about it contradict each other" }, counted(verifications.length, "open conflict")),
+    verifications.length > 0 &&
+      h(
+        "span",
+        { class: "badge stale", title: "Facts about it contradict each other" },
+        counted(verifications.length, "open conflict"),
+      ),
   ];
 }

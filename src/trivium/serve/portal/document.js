@@ -51,7 +51,11 @@ function hide() {
   panel().replaceChildren();
   settle();
   const hits = byId("hits");
-  (hits.querySelector(".hit.current a.open") ?? hits.querySelector("a.open") ?? byId("query")).focus();
+  (
+    hits.querySelector(".hit.current a.open") ??
+    hits.querySelector("a.open") ??
+    byId("query")
+  ).focus();
 }
 
 /** What lies under the document cannot be reached while it does. */
@@ -79,7 +83,16 @@ function fail(error) {
 }
 
 const bar = () =>
-  h("div", { class: "toolbar" }, h("button", { type: "button", class: "quiet close", title: "Close (Esc)", onclick: () => state.close() }, icon("close"), h("span", {}, "Close")));
+  h(
+    "div",
+    { class: "toolbar" },
+    h(
+      "button",
+      { type: "button", class: "quiet close", title: "Close (Esc)", onclick: () => state.close() },
+      icon("close"),
+      h("span", {}, "Close"),
+    ),
+  );
 
 function show(read, at) {
   shown = read.id;
@@ -90,7 +103,12 @@ function show(read, at) {
       "header",
       {},
       bar(),
-      h("p", { class: "where" }, h("span", { class: "trail" }, read.uri), ...badges(read).filter(Boolean)),
+      h(
+        "p",
+        { class: "where" },
+        h("span", { class: "trail" }, read.uri),
+        ...badges(read).filter(Boolean),
+      ),
       h("h2", { tabindex: "-1" }, read.title || read.uri),
       h("div", { class: "switches" }, past.button, fields.button),
     ),
@@ -104,7 +122,12 @@ function show(read, at) {
 /** A button that shows and hides a part of the view; the part is made when it is first wanted. */
 function toggle(label, picture, make) {
   const content = h("section", { class: "part", hidden: true, "aria-label": label });
-  const button = h("button", { type: "button", class: "switch", "aria-expanded": "false" }, icon(picture), label);
+  const button = h(
+    "button",
+    { type: "button", class: "switch", "aria-expanded": "false" },
+    icon(picture),
+    label,
+  );
   button.addEventListener("click", () => {
     if (!content.firstChild) content.append(make());
     content.hidden = !content.hidden;
@@ -118,13 +141,20 @@ function toggle(label, picture, make) {
 function passages(read) {
   const points = Array.from(read.text ?? "");
   if (read.kind === "facts") return facts(read.chunks);
-  const whole = read.chunks.length && read.chunks.every((chunk) => chunk.end > chunk.start && chunk.end <= points.length);
+  const whole =
+    read.chunks.length &&
+    read.chunks.every((chunk) => chunk.end > chunk.start && chunk.end <= points.length);
   let place = 0;
   return read.chunks.map((chunk) => {
     const from = Math.max(place, Math.min(chunk.start, place));
     const text = whole ? points.slice(from, chunk.end).join("") : chunk.text;
     place = Math.max(place, chunk.end);
-    return h("section", { class: "passage", "data-chunk": chunk.id }, pages(chunk.pages) && h("span", { class: "page" }, pages(chunk.pages)), ...prose(text));
+    return h(
+      "section",
+      { class: "passage", "data-chunk": chunk.id },
+      pages(chunk.pages) && h("span", { class: "page" }, pages(chunk.pages)),
+      ...prose(text),
+    );
   });
 }
 
@@ -133,7 +163,13 @@ function facts(chunks) {
   const subject = (chunk) => chunk.heading[0] ?? "";
   const sorted = chunks.toSorted((one, other) => subject(one).localeCompare(subject(other)));
   return sorted.map((chunk) =>
-    h("section", { class: "passage fact", "data-chunk": chunk.id }, h("p", { class: "subject" }, chunk.heading.join(" › ")), h("p", {}, chunk.text)));
+    h(
+      "section",
+      { class: "passage fact", "data-chunk": chunk.id },
+      h("p", { class: "subject" }, chunk.heading.join(" › ")),
+      h("p", {}, chunk.text),
+    ),
+  );
 }
 
 /** Go to the passage, and mark in it what was found. */
@@ -145,7 +181,10 @@ function reveal(at) {
   passage.classList.add("found");
   markFound();
   if (passage === all[0]) return void (panel().scrollTop = 0);
-  const bar = getComputedStyle(panel()).overflowY === "auto" ? 0 : document.querySelector(".top").offsetHeight;
+  const bar =
+    getComputedStyle(panel()).overflowY === "auto"
+      ? 0
+      : document.querySelector(".top").offsetHeight;
   passage.style.scrollMarginTop = `${bar + panel().querySelector("header").offsetHeight + 24}px`;
   passage.scrollIntoView({ block: "start" });
 }
@@ -163,11 +202,26 @@ const DATES = ["created", "updated", "valid_from", "valid_until"];
 
 function details(read) {
   const rows = [
-    ["Number", `#${read.number}`], ["Id", read.id], ["Kind", read.kind], ["Format", read.media_type],
-    ["Category", read.category], ["Type", read.type], ["Domain", read.domain], ["Severity", read.severity],
-    ["Who may see it", read.scope], ["Tags", read.tags?.join(", ")], ["Version", read.version],
+    ["Number", `#${read.number}`],
+    ["Id", read.id],
+    ["Kind", read.kind],
+    ["Format", read.media_type],
+    ["Category", read.category],
+    ["Type", read.type],
+    ["Domain", read.domain],
+    ["Severity", read.severity],
+    ["Who may see it", read.scope],
+    ["Tags", read.tags?.join(", ")],
+    ["Version", read.version],
     ...DATES.map((name) => [name.replace("_", " "), read[name] && day(read[name])]),
-    ...Object.entries(read.metadata ?? {}).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
+    ...Object.entries(read.metadata ?? {}).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
   ].filter(([, value]) => value != null && value !== "");
-  return h("dl", { class: "fields" }, ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value)))));
+  return h(
+    "dl",
+    { class: "fields" },
+    ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value)))),
+  );
 }

@@ -47,7 +47,8 @@ export function keyed(parent, items, key, make, update = () => {}) {
 export const byId = (id) => document.getElementById(id);
 
 /** A message of the library as a sentence. */
-export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+export const sentence = (text) =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 
 /** `1 passage`, `2 passages`. */
 export function counted(count, one, many = `${one}s`) {

@@ -42,7 +42,16 @@ export function explanation(hit, answer) {
         {},
         h("thead", {}, h("tr", {}, ...head("Road", "Place", "Own score", "Weight", "Gave"))),
         h("tbody", {}, ...hit.parts.map((part) => line(part, legs.get(part.name)))),
-        h("tfoot", {}, h("tr", {}, h("th", { scope: "row", colspan: "4" }, "Score"), h("td", {}, number(hit.score)))),
+        h(
+          "tfoot",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row", colspan: "4" }, "Score"),
+            h("td", {}, number(hit.score)),
+          ),
+        ),
       ),
     ),
     h("p", { class: "fine" }, sentence(answer)),
@@ -78,6 +87,9 @@ const KINDS = {
 };
 
 function sentence(answer) {
-  const sure = answer.confidence == null ? "" : ` Confidence in the first place: ${number(answer.confidence, 2)}.`;
+  const sure =
+    answer.confidence == null
+      ? ""
+      : ` Confidence in the first place: ${number(answer.confidence, 2)}.`;
   return `${KINDS[answer.score_kind] ?? ""} Profile ${answer.profile}.${sure}`;
 }

@@ -26,8 +26,16 @@ export function drawFacets(panel, fresh, query = asked) {
   if (fresh !== undefined) counts = fresh;
   if (query !== asked) order.clear(); // while the query stays, no value moves under the pointer
   asked = query;
-  const kinds = state.KINDS.filter((kind) => values(kind).length > (ALWAYS.has(kind) ? 0 : 1) || chosen(kind).length);
-  keyed(panel, kinds, (kind) => kind, group, (element, kind) => fill(element, kind));
+  const kinds = state.KINDS.filter(
+    (kind) => values(kind).length > (ALWAYS.has(kind) ? 0 : 1) || chosen(kind).length,
+  );
+  keyed(
+    panel,
+    kinds,
+    (kind) => kind,
+    group,
+    (element, kind) => fill(element, kind),
+  );
 }
 
 const chosen = (kind) => state.now().filters[kind];
@@ -42,25 +50,43 @@ function values(kind) {
 }
 
 function group(kind) {
-  const more = h("button", { type: "button", class: "link more", onclick: () => {
-    if (!opened.delete(kind)) opened.add(kind);
-    fill(element, kind);
-  } });
-  const element = h("fieldset", { class: "facet" }, h("legend", {}, TITLES[kind]), h("div", { class: "values" }), more);
+  const more = h("button", {
+    type: "button",
+    class: "link more",
+    onclick: () => {
+      if (!opened.delete(kind)) opened.add(kind);
+      fill(element, kind);
+    },
+  });
+  const element = h(
+    "fieldset",
+    { class: "facet" },
+    h("legend", {}, TITLES[kind]),
+    h("div", { class: "values" }),
+    more,
+  );
   return element;
 }
 
 function fill(element, kind) {
   const all = values(kind);
-  const shown = opened.has(kind) ? all : all.filter((value, place) => place < FEW || chosen(kind).includes(value));
+  const shown = opened.has(kind)
+    ? all
+    : all.filter((value, place) => place < FEW || chosen(kind).includes(value));
   const list = element.querySelector(".values");
-  keyed(list, shown, (value) => value, (value) => box(kind, value), (label, value) => {
-    label.querySelector("input").checked = chosen(kind).includes(value);
-    const count = counts?.[kind]?.[value] ?? 0;
-    label.querySelector(".count").textContent = count.toLocaleString();
-    label.querySelector(".count").title = counted(count, "result");
-    label.classList.toggle("none", count === 0);
-  });
+  keyed(
+    list,
+    shown,
+    (value) => value,
+    (value) => box(kind, value),
+    (label, value) => {
+      label.querySelector("input").checked = chosen(kind).includes(value);
+      const count = counts?.[kind]?.[value] ?? 0;
+      label.querySelector(".count").textContent = count.toLocaleString();
+      label.querySelector(".count").title = counted(count, "result");
+      label.classList.toggle("none", count === 0);
+    },
+  );
   list.classList.toggle("all", opened.has(kind));
   const more = element.querySelector(".more");
   more.hidden = all.length <= FEW;
@@ -69,15 +95,35 @@ function fill(element, kind) {
 }
 
 function box(kind, value) {
-  const input = h("input", { type: "checkbox", name: kind, value, onchange: () => state.choose(kind, value, input.checked) });
+  const input = h("input", {
+    type: "checkbox",
+    name: kind,
+    value,
+    onchange: () => state.choose(kind, value, input.checked),
+  });
   return h("label", {}, input, h("span", { class: "name" }, value), h("span", { class: "count" }));
 }
 
 /** The chosen filters as chips above the results; each takes itself away. */
 export function drawChips(row) {
   const all = state.chosen().flatMap(([kind, list]) => list.map((value) => ({ kind, value })));
-  keyed(row, all, ({ kind, value }) => JSON.stringify([kind, value]), ({ kind, value }) =>
-    h("button", { type: "button", class: "chip", "aria-label": `Remove filter ${TITLES[kind]}: ${value}`, onclick: () => state.choose(kind, value, false) },
-      h("small", {}, TITLES[kind]), value, h("span", { "aria-hidden": "true" }, "×")));
+  keyed(
+    row,
+    all,
+    ({ kind, value }) => JSON.stringify([kind, value]),
+    ({ kind, value }) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "chip",
+          "aria-label": `Remove filter ${TITLES[kind]}: ${value}`,
+          onclick: () => state.choose(kind, value, false),
+        },
+        h("small", {}, TITLES[kind]),
+        value,
+        h("span", { "aria-hidden": "true" }, "×"),
+      ),
+  );
   row.hidden = !all.length;
 }

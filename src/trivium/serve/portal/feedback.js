@@ -22,11 +22,26 @@ export function thumbs(hit, query) {
     one.addEventListener("click", () => judge(verdict, hit, query).then(show));
   }
   show();
-  return h("span", { class: "thumbs", role: "group", "aria-label": `Was “${hit.title}” of use?` }, buttons.accepted, buttons.dismissed);
+  return h(
+    "span",
+    { class: "thumbs", role: "group", "aria-label": `Was “${hit.title}” of use?` },
+    buttons.accepted,
+    buttons.dismissed,
+  );
 }
 
 const button = (picture, label) =>
-  h("button", { type: "button", class: `thumb ${picture}`, title: label, "aria-label": label, "aria-pressed": "false" }, icon(picture));
+  h(
+    "button",
+    {
+      type: "button",
+      class: `thumb ${picture}`,
+      title: label,
+      "aria-label": label,
+      "aria-pressed": "false",
+    },
+    icon(picture),
+  );
 
 async function judge(verdict, hit, query) {
   if (given.get(name(query, hit)) === verdict) return;

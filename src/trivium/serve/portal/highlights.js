@@ -15,7 +15,12 @@ export function highlighted(text, highlights) {
     const end = places[index + 1];
     const piece = points.slice(start, end).join("").replace(SIGNS, "");
     const roads = highlights.filter((one) => one.start <= start && end <= one.end);
-    return roads.length ? marked(piece, roads.map((one) => one.leg)) : piece;
+    return roads.length
+      ? marked(
+          piece,
+          roads.map((one) => one.leg),
+        )
+      : piece;
   });
 }
 
@@ -23,7 +28,10 @@ function marked(text, roads) {
   const names = [...new Set(roads)];
   return h(
     "mark",
-    { class: names.map(roadClass).join(" "), title: `found by ${names.map(roadLabel).join(" and ")}` },
+    {
+      class: names.map(roadClass).join(" "),
+      title: `found by ${names.map(roadLabel).join(" and ")}`,
+    },
     text,
   );
 }

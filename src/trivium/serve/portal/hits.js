@@ -16,13 +16,22 @@ function link(hit) {
     event.preventDefault();
     state.open(id, hit.chunk);
   };
-  return h("a", { class: "open", href: state.address(there), onclick: open }, hit.title || hit.document.uri);
+  return h(
+    "a",
+    { class: "open", href: state.address(there), onclick: open },
+    hit.title || hit.document.uri,
+  );
 }
 
 function where(hit) {
   const [source, ...path] = hit.document.uri.split(":");
   const trail = [source, ...path.join(":").split("/")].filter(Boolean);
-  return h("p", { class: "where" }, h("span", { class: "trail" }, trail.join(" › ")), ...badges({ ...hit, scope: hit.document.scope }));
+  return h(
+    "p",
+    { class: "where" },
+    h("span", { class: "trail" }, trail.join(" › ")),
+    ...badges({ ...hit, scope: hit.document.scope }),
+  );
 }
 
 function section(hit) {
@@ -33,14 +42,29 @@ function section(hit) {
 
 function tag(value) {
   const chosen = state.now().filters.tags.includes(value);
-  return h("button", { type: "button", class: "tag", "aria-pressed": String(chosen), onclick: () => state.choose("tags", value, !state.now().filters.tags.includes(value)) }, value);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "tag",
+      "aria-pressed": String(chosen),
+      onclick: () => state.choose("tags", value, !state.now().filters.tags.includes(value)),
+    },
+    value,
+  );
 }
 
 function why(hit, answer, best, item) {
   const id = `why-${hit.rank}`;
   const button = h(
     "button",
-    { type: "button", class: "why", "aria-expanded": "false", "aria-controls": id, title: "What this score is made of (e)" },
+    {
+      type: "button",
+      class: "why",
+      "aria-expanded": "false",
+      "aria-controls": id,
+      title: "What this score is made of (e)",
+    },
     bar(hit, best),
     h("span", { class: "score" }, hit.score.toFixed(2)),
     icon("chevron"),
@@ -56,7 +80,11 @@ function why(hit, answer, best, item) {
 }
 
 function item(hit, answer, best) {
-  const element = h("li", { class: "hit", "data-document": hit.document.id, "data-chunk": hit.chunk });
+  const element = h("li", {
+    class: "hit",
+    "data-document": hit.document.id,
+    "data-chunk": hit.chunk,
+  });
   const [button, whole] = hit.parts.length ? why(hit, answer, best, element) : [null, null];
   element.append(
     where(hit),
@@ -67,7 +95,12 @@ function item(hit, answer, best) {
       "div",
       { class: "foot" },
       ...(button ? [button] : []),
-      h("span", { class: "tags" }, hit.type && h("span", { class: "type" }, hit.type), ...hit.tags.slice(0, 4).map(tag)),
+      h(
+        "span",
+        { class: "tags" },
+        hit.type && h("span", { class: "type" }, hit.type),
+        ...hit.tags.slice(0, 4).map(tag),
+      ),
       thumbs(hit, answer.query),
     ),
     ...(whole ? [whole] : []),
@@ -82,7 +115,12 @@ export function drawHits(list, answer) {
   if (list.dataset.asked !== String(answer.asked)) list.replaceChildren();
   list.dataset.asked = answer.asked;
   list.dataset.query = answer.query;
-  keyed(list, answer.hits, (hit) => hit.rank, (hit) => item(hit, answer, best));
+  keyed(
+    list,
+    answer.hits,
+    (hit) => hit.rank,
+    (hit) => item(hit, answer, best),
+  );
   if (held) focusAgain(list, held);
 }
 
@@ -102,5 +140,9 @@ function focusAgain(list, held) {
 export function markOpen(list, { document: id, at }) {
   const all = [...list.children];
   const exact = all.some((child) => child.dataset.chunk === at);
-  for (const child of all) child.classList.toggle("current", exact ? child.dataset.chunk === at : child.dataset.document === id);
+  for (const child of all)
+    child.classList.toggle(
+      "current",
+      exact ? child.dataset.chunk === at : child.dataset.document === id,
+    );
 }

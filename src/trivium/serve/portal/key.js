@@ -37,7 +37,12 @@ async function enter(changed) {
 async function valid(text) {
   const known = await api.knows(text);
   if (known === true) return text;
-  return api.session(text).then((given) => given.key, () => { throw known; });
+  return api.session(text).then(
+    (given) => given.key,
+    () => {
+      throw known;
+    },
+  );
 }
 
 function done(changed) {

@@ -23,7 +23,14 @@ const ACTIONS = {
 
 export function startKeyboard() {
   addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.isComposing) return;
+    if (
+      event.defaultPrevented ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.altKey ||
+      event.isComposing
+    )
+      return;
     if (document.querySelector("dialog[open]")) return;
     const field = event.target === byId("query");
     if (typing(event.target) && !(field && ["ArrowDown", "Escape"].includes(event.key))) return;
@@ -35,7 +42,9 @@ export function startKeyboard() {
 
 /** Arrows move between results; inside a document, a table or a box they keep their own meaning. */
 function moves(element) {
-  return element === document.body || Boolean(element.closest("#hits") && !element.closest(".scroll"));
+  return (
+    element === document.body || Boolean(element.closest("#hits") && !element.closest(".scroll"))
+  );
 }
 
 /** The next or the last result; above the first one is the search field. */
@@ -51,7 +60,8 @@ function move(by) {
 
 /** From the document back to the results, from there to the field, from there to an empty one. */
 function escape() {
-  if (document.body.classList.contains("filtering")) return void document.body.classList.remove("filtering");
+  if (document.body.classList.contains("filtering"))
+    return void document.body.classList.remove("filtering");
   if (state.now().document) return void state.close();
   if (document.activeElement === byId("query")) {
     byId("query").value = "";

@@ -4,7 +4,8 @@
 import { h } from "./dom.js";
 import * as state from "./state.js";
 
-const INLINE = /(`[^`\n]+`|\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|_[^_\s][^_\n]*_(?![\p{L}\p{N}])|\[\[[^\]\n]+\]\]|\[[^\]\n]+\]\([^)\s]+\))/u;
+const INLINE =
+  /(`[^`\n]+`|\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|_[^_\s][^_\n]*_(?![\p{L}\p{N}])|\[\[[^\]\n]+\]\]|\[[^\]\n]+\]\([^)\s]+\))/u;
 
 /** Text with emphasis, code and links. */
 export function inline(text) {
@@ -14,10 +15,13 @@ export function inline(text) {
 function span(piece) {
   if (piece.startsWith("`")) return h("code", {}, piece.slice(1, -1));
   if (piece.startsWith("**")) return h("strong", {}, ...inline(piece.slice(2, -2)));
-  if (piece.startsWith("*") || piece.startsWith("_")) return h("em", {}, ...inline(piece.slice(1, -1)));
+  if (piece.startsWith("*") || piece.startsWith("_"))
+    return h("em", {}, ...inline(piece.slice(1, -1)));
   if (piece.startsWith("[[")) return wiki(piece.slice(2, -2));
   const [, label, target] = /^\[(.+)\]\((.+)\)$/.exec(piece);
-  return /^https?:\/\//.test(target) ? h("a", { href: target, rel: "noopener noreferrer", target: "_blank" }, label) : label;
+  return /^https?:\/\//.test(target)
+    ? h("a", { href: target, rel: "noopener noreferrer", target: "_blank" }, label)
+    : label;
 }
 
 /** `[[Name]]` or `[[Name|shown]]`: searches for the name. */
@@ -27,7 +31,15 @@ function wiki(text) {
     event.preventDefault();
     state.search(name);
   };
-  return h("a", { class: "wiki", href: state.address({ ...state.now(), query: name, document: "" }), onclick: go }, label);
+  return h(
+    "a",
+    {
+      class: "wiki",
+      href: state.address({ ...state.now(), query: name, document: "" }),
+      onclick: go,
+    },
+    label,
+  );
 }
 
 const HEADING = /^(#{1,6})\s+(.*)$/;
@@ -55,15 +67,18 @@ function block(lines) {
   if (ROW.test(line)) return table(take(lines, (one) => ROW.test(one)));
   if (ITEM.test(line)) return list(take(lines, (one) => ITEM.test(one) || /^\s+\S/.test(one)));
   if (/^\s*>/.test(line)) {
-    const quoted = take(lines, (one) => /^\s*>/.test(one)).map((one) => one.replace(/^\s*>\s?/, ""));
+    const quoted = take(lines, (one) => /^\s*>/.test(one)).map((one) =>
+      one.replace(/^\s*>\s?/, ""),
+    );
     return h("blockquote", {}, ...prose(quoted.join("\n")));
   }
-  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return lines.shift(), h("hr");
+  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return (lines.shift(), h("hr"));
   return h("p", {}, ...inline(take(lines, paragraph).join("\n")));
 }
 
 const paragraph = (line, place) =>
-  place === 0 || (line.trim() && !HEADING.test(line) && !ITEM.test(line) && !ROW.test(line) && !FENCE.test(line));
+  place === 0 ||
+  (line.trim() && !HEADING.test(line) && !ITEM.test(line) && !ROW.test(line) && !FENCE.test(line));
 
 /** Take lines from the front while they belong. */
 function take(lines, belongs) {
@@ -87,14 +102,32 @@ function list(lines) {
     else items[items.length - 1] += `\n${line.trim()}`;
   }
   const ordered = ITEM.exec(lines[0])[1];
-  return h(ordered ? "ol" : "ul", ordered ? { start: ordered } : {}, ...items.map((item) => h("li", {}, ...inline(item))));
+  return h(
+    ordered ? "ol" : "ul",
+    ordered ? { start: ordered } : {},
+    ...items.map((item) => h("li", {}, ...inline(item))),
+  );
 }
 
 function table(lines) {
-  const rows = lines.map((line) => line.trim().slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
+  const rows = lines.map((line) =>
+    line
+      .trim()
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
   const ruled = rows[1]?.every((cell) => /^:?-*:?$/.test(cell));
   const cells = (tag, row) => h("tr", {}, ...row.map((cell) => h(tag, {}, ...inline(cell))));
   const body = ruled ? rows.slice(2) : rows;
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
-    h("table", {}, ruled && h("thead", {}, cells("th", rows[0])), h("tbody", {}, ...body.map((row) => cells("td", row)))));
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
+    h(
+      "table",
+      {},
+      ruled && h("thead", {}, cells("th", rows[0])),
+      h("tbody", {}, ...body.map((row) => cells("td", row))),
+    ),
+  );
 }

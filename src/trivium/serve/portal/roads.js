@@ -14,7 +14,11 @@ const ROADS = {
 };
 
 const COLOURS = {
-  keyword: "words", semantic: "words", vector: "meaning", trigram: "spelling", likeness: "company",
+  keyword: "words",
+  semantic: "words",
+  vector: "meaning",
+  trigram: "spelling",
+  likeness: "company",
 };
 
 /** With several libraries a road stands behind the tier's name: `team:keyword`. */

@@ -22,7 +22,12 @@ const tell = (event, ...what) => listeners[event].forEach((listener) => listener
 /** The question that the state asks, or null if it asks nothing yet. */
 function question(state) {
   if (!asks(state)) return null;
-  return { query: state.query, limit: PAGE, filter: Object.fromEntries(chosen(state)), facets: true };
+  return {
+    query: state.query,
+    limit: PAGE,
+    filter: Object.fromEntries(chosen(state)),
+    facets: true,
+  };
 }
 
 /** Ask what the state says now; whatever was asked before no longer counts. */

@@ -30,9 +30,19 @@ const NAMES = { category: "Browse", tags: "Common tags" };
 function group(kind, values) {
   const most = Object.entries(values ?? {}).slice(0, MOST);
   if (!most.length) return null;
-  return h("div", { class: "way" }, h("h2", {}, NAMES[kind]), h("p", {}, ...most.map(([value, count]) => way(kind, value, count))));
+  return h(
+    "div",
+    { class: "way" },
+    h("h2", {}, NAMES[kind]),
+    h("p", {}, ...most.map(([value, count]) => way(kind, value, count))),
+  );
 }
 
 function way(kind, value, count) {
-  return h("button", { type: "button", class: "chip", onclick: () => state.choose(kind, value, true) }, value, h("small", {}, count.toLocaleString()));
+  return h(
+    "button",
+    { type: "button", class: "chip", onclick: () => state.choose(kind, value, true) },
+    value,
+    h("small", {}, count.toLocaleString()),
+  );
 }

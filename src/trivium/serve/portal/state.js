@@ -1,9 +1,7 @@
 // What the page shows, in one place: the query, the chosen filters, the open document.
 // It is kept in the address, so a search can be bookmarked, sent, and gone back to.
 
-export const KINDS = [
-  "source", "category", "type", "tags", "kind", "domain", "severity", "scope",
-];
+export const KINDS = ["source", "category", "type", "tags", "kind", "domain", "severity", "scope"];
 
 const listeners = new Set();
 let current = read();

@@ -58,7 +58,11 @@ async function work() {
 function row(file) {
   const progress = h("progress", { max: "1", value: "0", "aria-label": `Adding ${file.name}` });
   const said = h("span", { class: "fine" }, "Waiting");
-  const close = h("button", { type: "button", class: "quiet", "aria-label": `Dismiss ${file.name}`, hidden: true }, icon("close"));
+  const close = h(
+    "button",
+    { type: "button", class: "quiet", "aria-label": `Dismiss ${file.name}`, hidden: true },
+    icon("close"),
+  );
   const element = h("li", { class: "upload" }, h("strong", {}, file.name), close, progress, said);
   close.addEventListener("click", () => {
     element.remove();
@@ -76,7 +80,9 @@ async function send(file, { element, progress, said, close }) {
   };
   try {
     say("Sending", 0);
-    const { task } = await api.upload(file, (share) => say(share < 1 ? "Sending" : "Reading it", share / 2));
+    const { task } = await api.upload(file, (share) =>
+      say(share < 1 ? "Sending" : "Reading it", share / 2),
+    );
     const end = await follow(task, say);
     if (end.state !== "done") throw new Error(problemOf(end));
     say(outcome(end.report), 1);
@@ -86,7 +92,10 @@ async function send(file, { element, progress, said, close }) {
   } catch (error) {
     say(error.message, 0);
     element.classList.add("failed");
-    if (api.refused(error)) element.append(h("button", { type: "button", class: "small", onclick: openKey }, "Enter a key"));
+    if (api.refused(error))
+      element.append(
+        h("button", { type: "button", class: "small", onclick: openKey }, "Enter a key"),
+      );
   }
   close.hidden = false;
 }
@@ -118,12 +127,15 @@ function tell({ state, stage, done, total }, say) {
   say(STAGES[state] ?? STAGES[stage] ?? "Reading it", total ? 0.5 + done / total / 2 : undefined);
 }
 
-const problemOf = ({ problem }) => problem ? `${sentence(problem.detail)} ${sentence(problem.next)}` : "It could not be taken in.";
+const problemOf = ({ problem }) =>
+  problem ? `${sentence(problem.detail)} ${sentence(problem.next)}` : "It could not be taken in.";
 
 /** A way to what went in. */
 function opener({ added, updated, unchanged }) {
   const [id] = [...added, ...updated, ...unchanged];
-  return id ? [h("button", { type: "button", class: "small", onclick: () => state.open(id) }, "Open it")] : [];
+  return id
+    ? [h("button", { type: "button", class: "small", onclick: () => state.open(id) }, "Open it")]
+    : [];
 }
 
 /** What became of the file; the first error is one. */

@@ -8,8 +8,14 @@ import { toast } from "./toast.js";
 
 /** A list that fills itself; `changed` is called when another version became the active one. */
 export function versionsPanel(read, changed) {
-  const panel = h("div", { class: "versions" }, h("p", { class: "fine" }, "Reading the versions …"));
-  fill(panel, read, changed).catch((error) => panel.replaceChildren(notice("bad", "broken", error.message)));
+  const panel = h(
+    "div",
+    { class: "versions" },
+    h("p", { class: "fine" }, "Reading the versions …"),
+  );
+  fill(panel, read, changed).catch((error) =>
+    panel.replaceChildren(notice("bad", "broken", error.message)),
+  );
   return panel;
 }
 
@@ -18,13 +24,31 @@ async function fill(panel, read, changed) {
   const active = all.find((one) => one.active);
   const difference = h("div", { class: "difference", "aria-live": "polite" });
   const rows = all.map((one) => row(read, one, active, difference, changed));
-  const only = all.length === 1 && h("p", { class: "fine" }, "It has not changed since it was added. When it does, earlier readings stay here.");
-  draw("versions", () => panel.replaceChildren(h("ol", {}, ...rows), ...(only ? [only] : []), difference));
+  const only =
+    all.length === 1 &&
+    h(
+      "p",
+      { class: "fine" },
+      "It has not changed since it was added. When it does, earlier readings stay here.",
+    );
+  draw("versions", () =>
+    panel.replaceChildren(h("ol", {}, ...rows), ...(only ? [only] : []), difference),
+  );
 }
 
 function row(read, one, active, difference, changed) {
-  const compare = h("button", { type: "button", class: "small", onclick: () => show(read.id, one.version, active.version, difference) }, "Compare");
-  const actions = one.active ? [h("span", { class: "badge current" }, "Active")] : [compare, back(read, one, changed)];
+  const compare = h(
+    "button",
+    {
+      type: "button",
+      class: "small",
+      onclick: () => show(read.id, one.version, active.version, difference),
+    },
+    "Compare",
+  );
+  const actions = one.active
+    ? [h("span", { class: "badge current" }, "Active")]
+    : [compare, back(read, one, changed)];
   return h(
     "li",
     {},
@@ -67,7 +91,13 @@ async function show(id, old, fresh, place) {
     place.replaceChildren(
       h("h3", {}, `From version ${from} to ${to}`),
       h("p", { class: "fine" }, counts),
-      lines.length ? h("div", { class: "diff", tabindex: "0", role: "region", "aria-label": "Differences" }, ...lines) : h("p", {}, "The text is the same."),
+      lines.length
+        ? h(
+            "div",
+            { class: "diff", tabindex: "0", role: "region", "aria-label": "Differences" },
+            ...lines,
+          )
+        : h("p", {}, "The text is the same."),
     );
   } catch (error) {
     place.replaceChildren(notice("bad", "broken", error.message));
