@@ -99,6 +99,23 @@ class TestStdio:
             assert slip.is_error
             assert said(slip) == "search has no argument 'querry'. Did you mean 'query'?"
 
+            asked = await client.call_tool("context", {"prompt": "who has an axe?"})
+            budget = str(asked.structured_content["budget"])
+            printed = run("context", "-L", world, "--budget", budget, "--json", "who has an axe?")
+            assert to_text(asked.structured_content) + "\n" == printed.stdout
+
+            answers: list[str] = []
+
+            async def ask() -> None:
+                result = await client.call_tool("search", {"query": "battle axe", "limit": 2})
+                answers.append(to_text(untimed(result.structured_content)))
+
+            async with anyio.create_task_group() as group:
+                for _ in range(8):
+                    group.start_soon(ask)
+            assert set(answers) == {to_text(untimed(found.structured_content))}
+            assert len(answers) == 8
+
             refused = await client.call_tool("add", {"text": "x", "title": "y"})
             assert refused.is_error
             assert "'trivium mcp --write'" in said(refused)
@@ -174,7 +191,7 @@ class TestStdio:
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
             process.stdin.flush()
             answers = [json.loads(process.stdout.readline()) for _ in range(2)]
-            rest, errors = process.communicate()
+            rest, errors = process.communicate(timeout=PATIENCE)
         assert [one["id"] for one in answers] == [1, 2]
         assert answers[1]["result"]["structuredContent"]["hits"]
         assert rest == ""
@@ -306,7 +323,7 @@ class TestErrors:
 
 # --- what no reply may do ------------------------------------------------------------------------
 
-WORDS = st.sampled_from(["axe", "bow", "lantern", "river", "thorn", "ferry", "bell", "salt"])
+WORDS = st.sampled_from(["axe", "bow", "lantern", "river", "ferry", '"', "\\", "東京", "😀", "\n"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=300).map(" ".join)
 DOCUMENTS = st.lists(
     st.tuples(TEXTS, st.integers(1, 300), st.lists(WORDS, max_size=20), st.booleans()),
