@@ -24,6 +24,11 @@ $(VENV)/.developing: pyproject.toml $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@
 
+.peers/.installed: bench/peers.txt
+	$(PYTHON) -m venv .peers
+	.peers/bin/python -m pip install --quiet --requirement bench/peers.txt
+	@touch $@
+
 demo: $(VENV)/.installed
 	@BIN=$(BIN) sh tools/demo.sh
 
@@ -48,4 +53,4 @@ types: $(VENV)/.developing
 check: lint types test
 
 clean:
-	rm -rf $(VENV) demo.trivium .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts dist build
+	rm -rf $(VENV) .peers demo.trivium .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts dist build

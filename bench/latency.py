@@ -96,25 +96,25 @@ class World:
         ]
 
 
-def build(folder: Path, world: World) -> dict[str, float]:
+def store(folder: Path, texts: Sequence[str], vectors: NDArray[np.float32]) -> dict[str, float]:
     """Store chunks with their vectors and write the derived index down."""
-    store = SqliteStore(folder, create=True)
+    library = SqliteStore(folder, create=True)
     started = time.perf_counter()
-    fill(store, world)
+    fill(library, texts, vectors)
     stored = time.perf_counter()
-    store.flush()
-    store.close()
+    library.flush()
+    library.close()
     done = time.perf_counter()
     return {"store_s": stored - started, "index_s": done - stored, "build_s": done - started}
 
 
-def fill(store: RecordStore, world: World) -> None:
-    """Put the chunks of a world with their vectors into a store, as an import would."""
-    store.use_model(Model("given", FINGERPRINT, DIMENSION, True))
+def fill(library: RecordStore, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    """Put chunks with their vectors into a store, as an import would."""
+    library.use_model(Model("given", FINGERPRINT, DIMENSION, True))
     batch = 2_000
-    for start in range(0, world.count, batch):
+    for start in range(0, len(texts), batch):
         drafts, hashes = [], []
-        for number, text in enumerate(world.texts(min(batch, world.count - start)), start):
+        for number, text in enumerate(texts[start : start + batch], start):
             hash = content_hash(text)
             document = Document(
                 id=f"d{number:07}",
@@ -125,8 +125,12 @@ def fill(store: RecordStore, world: World) -> None:
             )
             drafts.append(Draft(document, (Passage(text, end=len(text)),), (hash,), text, "bench"))
             hashes.append(hash)
-        store.put(drafts, NOW)
-        store.save_vectors(FINGERPRINT, hashes, world.vectors(len(hashes)))
+        library.put(drafts, NOW)
+        library.save_vectors(FINGERPRINT, hashes, vectors[start : start + batch])
+
+
+def build(folder: Path, world: World) -> dict[str, float]:
+    return store(folder, world.texts(world.count), world.vectors(world.count))
 
 
 def timed(run: Callable[[], object]) -> float:
@@ -227,13 +231,17 @@ def cold_start(folder: Path, query: str) -> float:
     return float(np.median(runs))
 
 
+def commit() -> str:
+    """The commit that is measured."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def table(chunks: int, built: dict[str, float], rows: list[dict[str, object]]) -> str:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
     lines = [
         f"{chunks:,} chunks of about 90 words × {DIMENSION} dimensions, {QUERIES} queries of three "
-        f"to six words, {platform.machine()}, Python {platform.python_version()}, commit {commit}.",
+        f"to six words, {platform.machine()}, Python {platform.python_version()}, "
+        f"commit {commit()}.",
         "",
         "| what | p50 ms | p95 ms |",
         "|---|---|---|",

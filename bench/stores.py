@@ -57,7 +57,7 @@ def measure(name: str, place: str, chunks: int) -> dict[str, Any]:
     world = World(chunks)
     store = opened(name, place, create=True)
     started = time.perf_counter()
-    fill(store, world)
+    fill(store, world.texts(chunks), world.vectors(chunks))
     store.close()
     store = opened(name, place)
     queries = world.queries()[:QUERIES]

@@ -78,8 +78,11 @@ def bounds(rows: Codes, query: Floats32) -> Bounds:
     return Bounds(middle, spread)
 
 
-def products(rows: NDArray[np.int8], query: NDArray[np.int8]) -> Floats:
-    """The product of each row with the one row of `query`, exactly."""
+def products(rows: NDArray[np.int8] | Floats32, query: NDArray[np.int8] | Floats32) -> Floats:
+    """The product of each row with the one row of `query`: of bytes exactly, else as float32 does.
+
+    One thread, whatever NumPy's own library is set to: two sets of threads only wait.
+    """
     import simsimd  # words alone are searched without it
 
     if not len(rows):

@@ -63,7 +63,7 @@ def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
     count = neighbours.considered
     middles = neighbours.middles(exact=False)
     mean = sum(float(some.sum()) for some in middles) / count
-    square = sum(float(some @ some) for some in middles) / count
+    square = sum(float(np.square(some).sum()) for some in middles) / count
     deviation = math.sqrt(max(0.0, square - mean * mean))
     return Yardstick(score_of, mean, deviation, count, exact)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array
-from trivium.index.codes import Bounds, Codes, bounds, encode
+from trivium.index.codes import Bounds, Codes, bounds, encode, products
 from trivium.index.documents import Mask
 from trivium.vectors import Floats32, cosines
 
@@ -131,7 +131,7 @@ class Neighbours:
 
     def _exact(self, numbers: Rows, near: Floats32, count: int) -> tuple[Rows, Floats]:
         """Of these rows, which hold the nearest, those that single precision does not rule out."""
-        similarity = near @ self.query
+        similarity = products(near, self.query[None, :])
         if len(similarity) > count:
             place = len(similarity) - count
             lowest = float(np.partition(similarity, place)[place])
@@ -160,7 +160,7 @@ def _bounds(block: Block, rows: Rows | None, query: Floats32, coded_from: int) -
 
 def _single_precision(block: Block, rows: Rows | None, query: Floats32) -> Bounds:
     matrix = block.matrix if rows is None else block.matrix[rows]
-    middle = (matrix @ query).astype(np.float64)
+    middle = products(matrix, query[None, :])
     return Bounds(middle, np.full(len(middle), _error(query)))
 
 

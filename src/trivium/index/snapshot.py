@@ -74,8 +74,8 @@ class Seen:
     all_visible: tuple[bool, ...]
     _statistics: dict[bytes, words.Statistics] = field(default_factory=dict)
     _frequencies: dict[bytes, dict[str, int]] = field(default_factory=dict)
-    _phrases: dict[tuple[str, ...], int] = field(default_factory=dict)
-    _selections: dict[object, Selection] = field(default_factory=dict)
+    _phrases: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
+    _selections: dict[object, Selection] = field(default_factory=dict, init=False)
 
     @classmethod
     def through(cls, snapshot: Snapshot, grant: Grant) -> Seen:
