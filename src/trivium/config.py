@@ -26,6 +26,8 @@ from trivium.values import dataclass
 Settings = TypeVar("Settings")
 
 LEG_NAMES = ("keyword", "vector", "trigram")
+WORD_LEGS = ("keyword", "trigram")
+"""Those that read words, and the same words where nothing is misspelt."""
 _PROFILES = Path(__file__).parent / "profiles"
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from trivium.config import FuseSettings
+from trivium.config import WORD_LEGS, FuseSettings
 from trivium.types import Columns, Part, Ranking, ScoreKind
 
 Legs = Mapping[str, Ranking]
@@ -18,11 +18,23 @@ FUSED = frozenset({"fuse"})
 
 
 def fuse(legs: Legs, settings: FuseSettings, trust: Mapping[str, float] | None = None) -> Ranking:
-    """Fuse by the method that the profile names; a leg's weight is multiplied by its trust."""
-    if trust and any(trust.get(name, 1.0) != 1.0 for name in legs):
-        weights = {name: settings.weight(name) * trust.get(name, 1.0) for name in legs}
-        settings = replace(settings, weights=weights)
-    return METHODS[settings.method](legs, settings)
+    """Fuse by the method that the profile names; `trust` says how far each leg is believed."""
+    return METHODS[settings.method](legs, weighed(settings, trust or {}))
+
+
+def weighed(settings: FuseSettings, trust: Mapping[str, float]) -> FuseSettings:
+    """The settings with each weight multiplied by the leg's trust.
+
+    Of the two legs that read words one speaks for both where the other is not heard at all: words
+    count as much as ever beside meaning.
+    """
+    if all(given == 1.0 for given in trust.values()):
+        return settings
+    weights = {name: settings.weight(name) * given for name, given in trust.items()}
+    for silent, other in (WORD_LEGS, WORD_LEGS[::-1]):
+        if trust.get(silent) == 0.0 and trust.get(other, 0.0) > 0.0:
+            weights[other] += settings.weight(silent)
+    return replace(settings, weights={**settings.weights, **weights})
 
 
 def rrf(legs: Legs, settings: FuseSettings) -> Ranking:

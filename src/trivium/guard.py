@@ -1,39 +1,49 @@
 """The dilution guard: a leg with nothing to say about a query is not heard, and says so.
 
-A leg is put to the test by the others: would ten chunks drawn by lot look to them as its own
-first ten do? If they would, to every leg that can measure them, the leg adds noise. Where no leg
-is believed by another there is nobody to judge by, and all are heard.
+Legs are held against each other. Two of them agree if the first ten of either stand out by the
+measure of the other, as ten chunks drawn by lot would not. A leg that agrees with nobody, while
+others agree, adds noise. Where nobody agrees with anybody, all are heard: there is nobody to judge
+by. A reading of misspelt words is out only if what it found does not look like the query, either:
+the others took the query as it was typed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
-from trivium.config import FuseSettings
+from trivium.config import WORD_LEGS, FuseSettings
+from trivium.stemmer import stem
 from trivium.text import STOP_WORDS, is_cjk, words
 from trivium.types import Leg, LegState, Ranking, Yardstick
+
+Texts = Callable[[Sequence[str]], Sequence[str]]
+"""The texts of chunks, with what they are called."""
 
 FIRST = 10  # the hits that people look at; with fewer chance plays too large a part
 ENOUGH = 100  # chunks to search; of fewer, ten are too large a part to look chosen
 CHANCE = 3.0  # standard errors above the mean: a draw by lot gets there once in 700 times
 CLOSE = 0.005  # a verdict as close as this is not left to a mean that is only about right
-WORD_LEGS = ("keyword", "trigram")
+MEANING = 2.3  # the same by cosines, which are even: once in 90 times
+SAME_WORDS = 6.0  # two legs that read the same words agree by ten and more, never by so little
 HALF = 0.5  # they still find titles such as "The Who", and words in the very form that was typed
+QUARTER = 0.25  # without vectors the legs of the same words are one opinion, and it counts once
+LIKE = 2 / 3  # at most one edit for three letters, as the trigram leg reads them
+SPELLED_OUT = 0.8  # one edit for five
 NOTHING_TO_SAY = (
     "weighted down to 0: by the measure of the other legs its best hits look drawn by lot"
 )
 
 
-def guarded(legs: Sequence[Leg], query: str) -> list[Leg]:
+def guarded(legs: Sequence[Leg], query: str, texts: Texts | None = None) -> list[Leg]:
     """The legs with their trust; one that lost some of it says so in its note."""
     heard = [_without_order(_with_few_words(leg, query)) for leg in legs]
     live = [leg for leg in heard if leg.state is LegState.OK and leg.trust > 0]
-    failed = {leg.name for leg in live if _fails(leg, live)}
-    if len(failed) == len(live):
-        return heard
-    return [_noted(leg, 0.0, NOTHING_TO_SAY) if leg.name in failed else leg for leg in heard]
+    out = {leg.name for leg in _unheard(live, query, texts)}
+    judged = [_noted(leg, 0.0, NOTHING_TO_SAY) if leg.name in out else leg for leg in heard]
+    return _counted_once(judged)
 
 
 def completed(legs: Sequence[Leg], settings: FuseSettings) -> dict[str, Ranking]:
@@ -98,39 +108,102 @@ def _without_order(leg: Leg) -> Leg:
     return _noted(leg, 0.0, "weighted down to 0: all its hits have the same score")
 
 
-def _fails(leg: Leg, live: Sequence[Leg]) -> bool:
-    if leg.guessed and leg.yardstick is not None:
-        return False  # the others take the query as it was typed: they cannot judge a reading
-    first = leg.ranking.ids[:FIRST]
-    verdicts = [
-        _beats_the_lot(other, first)
-        for other in live
-        if other.name != leg.name and _can_judge(other)
-    ]
-    return bool(verdicts) and not any(verdicts)
+def _unheard(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
+    """The legs that agree with nobody, where others do; and of two that read the same words and
+    disagree, the one that looks worse to the third.
+    """
+    pairs = [(one, other) for one, other in combinations(live, 2) if _agree(one, other)]
+    friends = {leg.name for pair in pairs for leg in pair}
+    alone = [leg for leg in live if leg.name not in friends]
+    if not pairs:
+        return _beside_a_guess(alone, query, texts)
+    typed = [leg for leg in live if leg.name in WORD_LEGS and not leg.guessed]
+    if len(typed) == 2 and not alone and len(pairs) == 2:
+        [third] = [leg for leg in live if leg.name not in WORD_LEGS]
+        if third.yardstick is not None:
+            measure = third.yardstick
+            return [min(typed, key=lambda leg: _ahead(measure, leg))]
+    return [leg for leg in alone if not leg.guessed or _spelled(leg, query, texts) < LIKE]
 
 
-def _can_judge(witness: Leg) -> bool:
-    """A leg that guessed at the query is no witness against one that took it as it was typed."""
+def _beside_a_guess(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
+    """Where nobody agrees, a guess is out if its best hit does not look like the query; if that
+    spells the query out, meaning is, which mostly agrees with a sound guess.
+    """
+    guess = next((leg for leg in live if leg.guessed), None)
+    if guess is None or len(live) == 1 or texts is None:
+        return []
+    spelled = _spelled(guess, query, texts)
+    if spelled < LIKE:
+        return [guess]
+    return [leg for leg in live if leg.name not in WORD_LEGS and spelled >= SPELLED_OUT]
+
+
+def _agree(one: Leg, other: Leg) -> bool:
+    return _stands_out(one, other) or _stands_out(other, one)
+
+
+def _stands_out(witness: Leg, leg: Leg) -> bool:
+    if {witness.name, leg.name} == {*WORD_LEGS}:
+        needed = SAME_WORDS
+    else:
+        needed = CHANCE if witness.name in WORD_LEGS else MEANING
     measure = witness.yardstick
-    if measure is None or witness.guessed:
+    if measure is None or measure.deviation <= 0 or measure.count < ENOUGH:
         return False
-    return measure.deviation > 0 and measure.count >= ENOUGH
-
-
-def _beats_the_lot(witness: Leg, chunks: Sequence[str]) -> bool:
-    measure = witness.yardstick
-    assert measure is not None
-    mean = math.fsum(measure.score_of(chunks)) / len(chunks)
-    ahead = _ahead(measure, mean, len(chunks))
+    ahead = _ahead(measure, leg, needed)
     if measure.exact is not None and abs(ahead) < CLOSE:
-        ahead = _ahead(measure.exact(), mean, len(chunks))
+        ahead = _ahead(measure.exact(), leg, needed)
     return ahead > 0
 
 
-def _ahead(measure: Yardstick, mean: float, count: int) -> float:
-    """By how much a mean of so many scores is better than one drawn by lot would be."""
-    return mean - measure.mean - CHANCE * measure.deviation / math.sqrt(count)
+def _ahead(measure: Yardstick, leg: Leg, errors: float = 0.0) -> float:
+    """By how much its first hits are better than a draw by lot that is so many errors lucky."""
+    first = leg.ranking.ids[:FIRST]
+    mean = math.fsum(measure.score_of(first)) / len(first)
+    return mean - measure.mean - errors * measure.deviation / math.sqrt(len(first))
+
+
+def _spelled(guess: Leg, query: str, texts: Texts | None) -> float:
+    """The share of the query's letters that the words of its best hit account for."""
+    typed = [word for word in words(query) if word not in STOP_WORDS] or words(query)
+    if texts is None or not typed:
+        return 1.0
+    held = {
+        form
+        for text in texts(guess.ranking.ids[:1])
+        for word in words(text)
+        for form in (word, stem(word))
+        if len(form) > 2
+    }
+    return sum(_covered(word, held) for word in typed) / sum(map(len, typed))
+
+
+def _covered(word: str, held: Collection[str]) -> float:
+    """How many letters of a word are those of words at hand: of a likeness, or run together."""
+    from rapidfuzz.distance import OSA  # a start that needs no spelling does not wait for it
+
+    if any(one.startswith(word) for one in held):
+        return len(word)
+    alike = max((OSA.normalized_similarity(word, one) for one in held), default=0.0)
+    inside: set[int] = set()
+    for one in held:
+        start = word.find(one)
+        inside.update(range(start, start + len(one)) if start >= 0 else ())
+    return max(alike * len(word) if alike >= LIKE else 0.0, len(inside))
+
+
+def _counted_once(legs: list[Leg]) -> list[Leg]:
+    """Where meaning is not heard, a trigram leg that guessed nothing repeats the keyword leg."""
+    heard = {leg.name for leg in legs if leg.state is LegState.OK and leg.trust > 0}
+    if "vector" in heard or "keyword" not in heard:
+        return legs
+    return [
+        replace(leg, trust=leg.trust * QUARTER)
+        if leg.name == "trigram" and not leg.guessed
+        else leg
+        for leg in legs
+    ]
 
 
 def _noted(leg: Leg, trust: float, note: str) -> Leg:

@@ -21,7 +21,7 @@ from trivium.guard import agrees_on_meaning, completed, guarded, trusts
 from trivium.pages import Cursor, all_shown, next_cursor, with_words
 from trivium.present import afforded, facets, hit
 from trivium.protocols import Embedder, Reranker, View
-from trivium.rerank.judge import Judge, Judgement
+from trivium.rerank.judge import Judge, Judgement, with_names
 from trivium.retrieve import keyword, trigram, vector
 from trivium.score.signals import beside
 from trivium.score.stage import Stage
@@ -207,7 +207,12 @@ class Search:
         finally:
             found_elsewhere = elsewhere.result()  # it reads the same view: wait for it in any case
         legs = [(found | found_elsewhere)[name] for name in depths]
-        return guarded(legs, request.query) if self.profile.search.fuse.guard else legs
+        if not self.profile.search.fuse.guard:
+            return legs
+        return guarded(legs, request.query, self._texts)
+
+    def _texts(self, chunks: Sequence[str]) -> list[str]:
+        return [with_names(record) for record in self.view.records(chunks).values()]
 
     def _one_by_one(self, request: SearchRequest, depths: Mapping[str, int]) -> dict[str, Leg]:
         return {name: self.retrieved(name, request, depth) for name, depth in depths.items()}

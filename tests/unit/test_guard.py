@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from trivium.config import FuseSettings
-from trivium.fuse import fuse
+from trivium.fuse import fuse, weighed
 from trivium.guard import completed, guarded, trusts
 from trivium.types import Candidate, Leg, LegState, Ranking, ScoreKind, Yardstick
 
@@ -53,7 +53,7 @@ def test_a_leg_that_draws_lots_is_not_heard_and_says_so(bad: str, measures: bool
             for name in ("keyword", "vector", "trigram")
         ]
         judged = {one.name: one for one in guarded(legs, "dwarf king")}
-        assert all(judged[name].trust == 1 for name in judged if name != bad)
+        assert all(judged[name].trust > 0 for name in judged if name != bad)
         out += judged[bad].trust == 0 and "drawn by lot" in judged[bad].note
     assert out >= 18  # a lot may fall on the right chunks
 
@@ -65,9 +65,47 @@ def test_of_two_legs_that_disagree_nobody_can_say_who_is_right() -> None:
     }
 
 
-def test_what_cannot_be_measured_cannot_accuse() -> None:
-    legs = leg("vector", about(10)), leg("trigram", about(150), measures=False)
-    assert heard(*legs) == {"vector": 1, "trigram": 0}
+def test_one_that_cannot_measure_is_judged_by_those_who_can() -> None:
+    words = leg("keyword", about(11))
+    legs = leg("vector", about(10)), words, leg("trigram", about(150), measures=False)
+    assert heard(*legs) == {"vector": 1, "keyword": 1, "trigram": 0}
+    assert heard(legs[0], legs[2]) == {"vector": 1, "trigram": 1}  # one voice against another
+
+
+def test_of_two_legs_of_the_same_words_the_third_believes_one() -> None:
+    """Both have something that it knows: one the first ten, the other a few of them."""
+    astray = {**about(150), CHUNKS[10]: 0.9, CHUNKS[11]: 0.8}
+    legs = leg("keyword", astray), leg("vector", about(10)), leg("trigram", about(10))
+    assert heard(*legs) == {"keyword": 0, "vector": 1, "trigram": 1}
+
+
+def test_without_meaning_the_same_words_count_once() -> None:
+    legs = leg("keyword", about(10)), leg("trigram", about(11))
+    assert heard(*legs) == {"keyword": 1, "trigram": 0.25}
+    guess = replace(leg("trigram", about(11)), guessed=True)
+    assert heard(legs[0], guess) == {"keyword": 1, "trigram": 1}
+
+
+def test_a_guess_that_nobody_shares_must_look_like_the_query() -> None:
+    guess = replace(leg("trigram", about(150)), guessed=True)
+    legs = leg("keyword", about(10)), leg("vector", about(12)), guess
+
+    def trust(text: str, query: str) -> float:
+        texts = guarded(legs, query, lambda chunks: [text] * len(chunks))
+        return trusts(texts)["trigram"]
+
+    assert trust("The phase spider steps out of the wall.", "phasespider") == 1
+    assert trust("Gravewind is an axe.", "gravewnd") == 1
+    assert trust("An invisible wall.", "invis") == 1
+    assert trust("Rules for travel by sea.", "phasespider") == 0
+
+
+def test_the_weight_of_a_silent_word_leg_goes_to_the_other() -> None:
+    settings = FuseSettings("blend", weights={"keyword": 0.1, "vector": 0.4, "trigram": 0.2})
+    silent = weighed(settings, {"keyword": 1, "vector": 1, "trigram": 0})
+    assert silent.weights == pytest.approx({"keyword": 0.3, "vector": 0.4, "trigram": 0.0})
+    halved = weighed(settings, {"keyword": 0.5, "vector": 1, "trigram": 0.5})
+    assert halved.weights == pytest.approx({"keyword": 0.05, "vector": 0.4, "trigram": 0.1})
 
 
 def test_a_reading_of_what_was_not_typed_is_not_judged_by_what_was() -> None:

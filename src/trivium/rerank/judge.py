@@ -82,7 +82,7 @@ class Judge:
         if not chunks:
             return {}
         records = self.view.records(chunks)
-        texts = [_text(records[chunk]) for chunk in chunks]
+        texts = [with_names(records[chunk]) for chunk in chunks]
         scores = asked(reranker, query, texts, self.settings.rerank.time_out)
         return dict(zip(chunks, scores, strict=True))
 
@@ -95,7 +95,7 @@ def _on_roads(ranking: Ranking) -> Ranking:
     return replace(ranking, candidates=tuple(found))
 
 
-def _text(record: Record) -> str:
+def with_names(record: Record) -> str:
     """What a reader of one passage needs to judge it: what it is from, and what it says."""
     pieces = (record.document.title, " › ".join(record.chunk.heading), record.chunk.text)
     return "\n".join(piece for piece in pieces if piece)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.config import SIGNALS
 from trivium.fuse import union
-from trivium.guard import agrees_on_meaning, completed
+from trivium.guard import agrees_on_meaning, completed, trusts
 from trivium.pipeline import Search
 from trivium.protocols import VectorLookup, View
 from trivium.score.signals import STAGE
@@ -33,7 +33,6 @@ class Road:
 
     values: Floats
     ranks: NDArray[np.int64]
-    trust: float
     ceiling: float
     low: float
     high: float
@@ -52,6 +51,7 @@ class Pool:
     ids: tuple[str, ...]
     units: tuple[str, ...]
     roads: Mapping[str, Road]
+    trust: Mapping[str, float]
     vectors: NDArray[np.int64] | None = None
     signals: Floats | None = None
     hybrid: bool = False
@@ -88,17 +88,17 @@ def pool_of(search: Search, query: str, shelf: Shelf) -> Pool:
     rankings = completed(legs, settings.fuse)
     ids = tuple(sorted({one.id for ranking in rankings.values() for one in ranking.candidates}))
     place = {id: at for at, id in enumerate(ids)}
-    trust = {leg.name: leg.trust for leg in legs}
     return Pool(
         ids,
         tuple(search.view.units(ids, settings.unit)),
-        {name: _road(ranking, place, trust[name]) for name, ranking in rankings.items()},
+        {name: _road(ranking, place) for name, ranking in rankings.items()},
+        trusts(legs),
         shelf.rows(ids) if agrees_on_meaning(legs) else None,
         *_signals(search, request, legs, rankings, place),
     )
 
 
-def _road(ranking: Ranking, place: Mapping[str, int], trust: float) -> Road:
+def _road(ranking: Ranking, place: Mapping[str, int]) -> Road:
     values = np.full(len(place), np.nan)
     ranks = np.zeros(len(place), np.int64)
     for rank, one in ranking.ranked():
@@ -109,7 +109,7 @@ def _road(ranking: Ranking, place: Mapping[str, int], trust: float) -> Road:
     mean = math.fsum(scores) / len(scores)
     deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
     low, high = min(scores), max(scores)
-    return Road(values, ranks, trust, ranking.ceiling, low, high, mean, deviation)
+    return Road(values, ranks, ranking.ceiling, low, high, mean, deviation)
 
 
 def _signals(

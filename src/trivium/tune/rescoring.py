@@ -8,6 +8,7 @@ import numpy as np
 
 from trivium.company import likenesses
 from trivium.config import SIGNALS, FuseSettings, SearchSettings
+from trivium.fuse import weighed
 from trivium.score.feedback import adapted
 from trivium.tune.pools import Floats, Pool, Road, Shelf
 
@@ -19,7 +20,8 @@ def scores(pool: Pool, settings: SearchSettings, shelf: Shelf, shift: float = 0.
         weights = settings.score.hybrid if pool.hybrid else settings.score.weights
         given = adapted(weights, shift)
         return _summed(pool.signals * [given.get(name, 0.0) for name in SIGNALS])
-    columns = [_contribution(name, road, settings.fuse) for name, road in pool.roads.items()]
+    fuse = weighed(settings.fuse, pool.trust)
+    columns = [_contribution(name, road, fuse) for name, road in pool.roads.items()]
     if not columns:
         return [0.0] * len(pool.ids)
     fused = np.column_stack(columns)
@@ -48,7 +50,7 @@ def _summed(columns: Floats) -> list[float]:
 
 def _contribution(name: str, road: Road, settings: FuseSettings) -> Floats:
     """What a leg gives to each chunk by the method of fusion; nothing where it says nothing."""
-    weight = settings.weight(name) * road.trust if road.trust != 1.0 else settings.weight(name)
+    weight = settings.weight(name)
     if settings.method == "union":
         return np.zeros(len(road.values))
     if settings.method == "rrf":
