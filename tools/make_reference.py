@@ -7,6 +7,7 @@ A test compares the file with what this would write, so the reference cannot fal
 
 from __future__ import annotations
 
+import types
 import typing
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -94,6 +95,8 @@ def _kind(hint: Any) -> str:
         return " or ".join(f"`{value}`" for value in arguments)
     if origin is tuple:
         return "list of names"
+    if origin is types.UnionType:
+        return _kind(arguments[0])  # or nothing
     if origin is not None:
         return f"table of {_kind(arguments[1])}"
     return {"str": "text", "int": "whole number", "float": "number", "bool": "yes or no"}.get(
@@ -106,6 +109,8 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key} {item:g}" for key, item in value.items()) or "–"
     if isinstance(value, tuple):
         return ", ".join(value) or "–"
+    if value is None:
+        return "–"
     return f"`{value!r}`" if isinstance(value, str) else f"{value:g}"
 
 

@@ -95,6 +95,7 @@ class Endpoint:
         try:
             try:
                 call.connection = connection = self._connection(time_out)
+                within(time_out, connection.connect)  # a name may be looked up for minutes
                 self._send(connection, path, call.data, call.headers)
                 call.sock = connection.sock  # the connection lets go of it when it will be closed
                 response = connection.getresponse()

@@ -21,10 +21,12 @@ class RerankSettings:
     depth: int = 20
     keep: int = 0
     """How many are left after it; 0 leaves all, the unread ones after the read ones."""
-    time_out: float = 10.0
+    time_out: float | None = None
+    """Seconds that a search waits for it; None: as long as the reranker's own settings say."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.depth <= 1000 or self.keep < 0 or self.time_out <= 0:
+        wrong = self.time_out is not None and not self.time_out > 0
+        if not 1 <= self.depth <= 1000 or self.keep < 0 or wrong:
             raise InvalidValue("search.rerank: depth is 1 to 1000, keep from 0, time_out above 0")
 
 

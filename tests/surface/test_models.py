@@ -242,6 +242,17 @@ def test_a_reranker_that_fails_leaves_the_fused_order(
     assert result.next_cursor is not None
 
 
+def test_a_reranker_may_take_as_long_as_its_own_settings_say(
+    many: trivium.Library, provider: Provider, settings: Path
+) -> None:
+    described = f'[rerankers.slow]\nkind = "tei"\nurl = "{provider.url}/tei"\ntime_out = 60\n'
+    settings.write_text(settings.read_text() + described)
+    with trivium.open(many.folder) as library:
+        for setting, seconds in (([], 60), (["search.rerank.time_out=0.5"], 0.5)):
+            profile, _ = library._reader(load_profile("allcodex", setting), "slow")
+            assert profile.search.rerank.time_out == seconds
+
+
 def test_pages_of_a_reranked_search_are_one_ranking(
     many: trivium.Library, provider: Provider
 ) -> None:

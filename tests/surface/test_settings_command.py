@@ -45,6 +45,20 @@ def test_list_says_where_values_came_from_and_shows_no_secret(
         assert "verysecret" not in answer.stdout + answer.stderr
 
 
+def test_addresses_are_listed_without_what_may_be_secret(run: Run, own_settings: Path) -> None:
+    own_settings.parent.mkdir(parents=True)
+    own_settings.write_text(
+        "[models.mine]\nurl = 'https://host/v1?code=verysecret'\n"
+        "[tiers.team]\nlibrary = 'postgresql://ana:very/secret@db:5432/notes?password=verysecret'\n"
+        "[tiers.own]\nlibrary = 'postgresql://ana:verysecret@db/notes'\n"
+    )
+    shown = run("config", "list").stdout
+    assert "models.mine.url = 'https://host/v1?…'" in shown
+    assert "tiers.own.library = 'postgresql://ana:…@db/notes'" in shown
+    for command in (("config", "list"), ("config", "list", "--json")):
+        assert "secret" not in run(*command).stdout.replace("OPENAI", "")
+
+
 def test_trust_tells_what_it_lets_in(run: Run, home: Path) -> None:
     (home / "trivium.toml").write_text('[chat]\nurl = "https://x.example/v1"\n')
     before = run("config", "list")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -286,6 +288,24 @@ def test_an_address_that_is_none_is_said_to_be_out_of_reach(
     assert "check the url" in str(error.value)
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         list(Endpoint(url).stream("/x", {}, time_out=1))
+
+
+def test_a_stream_whose_name_is_looked_up_for_minutes_ends_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over = Event()
+
+    def hanging(*_: object, **__: object) -> None:
+        over.wait(60)
+        raise OSError("no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", hanging)
+    try:
+        with pytest.raises(ModelUnavailable, match="did not answer in time"):
+            list(Endpoint("http://models.example").stream("/x", {}, time_out=0.2))
+        assert not over.is_set()
+    finally:
+        over.set()
 
 
 @pytest.mark.parametrize(

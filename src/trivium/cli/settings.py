@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -126,8 +127,16 @@ def _flags(settings: list[str] | tuple[()]) -> dict[str, Any]:
     return flags
 
 
+def _hidden(value: Any) -> Any:
+    """A value without the parts of an address that may be secret: a password, what follows "?"."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    value = re.sub(r"(://[^/?#@:]*):.*@", r"\1:…@", value, flags=re.DOTALL)
+    return re.sub(r"[?#].+", "?…", value, flags=re.DOTALL)
+
+
 def _line(line: Line) -> dict[str, Any]:
-    data = {"name": line.name, "value": line.value, "origin": line.origin}
+    data = {"name": line.name, "value": _hidden(line.value), "origin": line.origin}
     if line.name.endswith("key_variable") and line.value:
         data["is_set"] = bool(os.environ.get(line.value))
     return data
@@ -136,4 +145,4 @@ def _line(line: Line) -> dict[str, Any]:
 def _value(line: Line) -> str:
     if line.name.endswith("key_variable") and line.value:  # whether, never what
         return f"{line.value}, which is {'set' if os.environ.get(line.value) else 'not set'}"
-    return repr(line.value) if isinstance(line.value, str) else str(line.value)
+    return repr(_hidden(line.value)) if isinstance(line.value, str) else str(line.value)

@@ -98,8 +98,11 @@ class Searching(Opened, Asking):
                 return profile, None
         else:
             wanted = replace(wanted, reranker=name, when="always")
-            profile = replace(profile, search=replace(profile.search, rerank=wanted))
-        return profile, self._reranker(wanted.reranker)
+        reader = self._reranker(wanted.reranker)
+        if wanted.time_out is None:
+            described = self.configuration.settings.rerankers[wanted.reranker]
+            wanted = replace(wanted, time_out=described.time_out)
+        return replace(profile, search=replace(profile.search, rerank=wanted)), reader
 
     def can_rerank(self, profile: Profile) -> bool:
         """Whether the profile names a reranker that the user's settings describe."""

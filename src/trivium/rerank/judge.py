@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from trivium.confidence import competing, confidence, roads, unit_order
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
-from trivium.rerank.stage import Failed, asked, rerank
+from trivium.rerank.stage import TIME_OUT, Failed, asked, rerank
 from trivium.types import MEMORY_STAGE, Columns, Leg, Ranking, Record
 from trivium.values import dataclass
 
@@ -83,7 +83,7 @@ class Judge:
             return {}
         records = self.view.records(chunks)
         texts = [with_names(records[chunk]) for chunk in chunks]
-        scores = asked(reranker, query, texts, self.settings.rerank.time_out)
+        scores = asked(reranker, query, texts, self.settings.rerank.time_out or TIME_OUT)
         return dict(zip(chunks, scores, strict=True))
 
 

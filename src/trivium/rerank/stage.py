@@ -17,6 +17,10 @@ HIGHEST = 1e6
 """No reranker's logit is near it; beyond 1e15 the order of the others could not be told."""
 
 
+TIME_OUT = 10.0
+"""Seconds that a search waits where neither the profile nor the reranker's settings say."""
+
+
 class Failed(Exception):
     """The reranker gave nothing to go by; the text says why."""
 
@@ -27,7 +31,8 @@ def asked(reranker: Reranker, query: str, texts: Sequence[str], time_out: float)
         scores = within(time_out, lambda: [float(s) for s in reranker.scores(query, list(texts))])
     except TimeoutError as error:
         raise Failed(
-            f"no answer within {time_out:g} seconds; raise search.rerank.time_out in the profile"
+            f"no answer within {time_out:g} seconds; raise search.rerank.time_out if the profile "
+            "sets it, else the time_out of the reranker's own settings"
         ) from error
     # A model is somebody else's code: whatever it does, the fused order is there.
     except Exception as error:
