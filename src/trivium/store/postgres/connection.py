@@ -168,7 +168,6 @@ class Connections:
                 connection.autocommit = False
                 connection.isolation_level = IsolationLevel.REPEATABLE_READ
                 connection.read_only = True
-                connection.execute("SELECT 1")
             except BaseException:
                 self._give_back(connection)
                 raise

@@ -149,22 +149,38 @@ def has_graph(connection: Connection[Row], model: Model) -> bool:
 
 
 def make_graph(connection: Connection[Row], model: Model) -> None:
-    """Index the vectors of a model; the model is searched as before while it is made."""
+    """Index the vectors of a model, on a connection outside of any transaction.
+
+    The library is searched and written as before meanwhile. One process makes it; another that
+    comes while it is being made goes its way, and what a process left half made is made anew.
+    """
     if not model.indexed_type:
         return
-    statement = sql.SQL(
-        "CREATE INDEX IF NOT EXISTS {name} ON vectors USING hnsw "
-        "((vector::{type}({dimension})) {type}_cosine_ops) WITH (m = 16, ef_construction = 128) "
-        "WHERE model = {model}"
-    )
-    connection.execute(
-        statement.format(
-            name=sql.Identifier(model.index),
-            type=sql.SQL(model.indexed_type),
-            dimension=sql.Literal(model.dimension),
-            model=sql.Literal(model.number),
+    row = connection.execute(SQL["begin_graph"], {"name": model.index}).fetchone()
+    if not row or not row["free"]:
+        return
+    try:
+        if has_graph(connection, model):
+            return
+        name = sql.Identifier(model.index)
+        connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
+        connection.execute("SET maintenance_work_mem = '512MB'")  # a graph in memory: minutes less
+        statement = sql.SQL(
+            "CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw "
+            "((vector::{type}({dimension})) {operators}) WITH (m = 16, ef_construction = 128) "
+            "WHERE model = {model}"
         )
-    )
+        connection.execute(
+            statement.format(
+                name=name,
+                type=sql.SQL(model.indexed_type),
+                operators=sql.SQL(f"{model.indexed_type}_cosine_ops"),
+                dimension=sql.Literal(model.dimension),
+                model=sql.Literal(model.number),
+            )
+        )
+    finally:
+        connection.execute(SQL["end_graph"], {"name": model.index})
 
 
 def _width(reach: int) -> int:

@@ -46,3 +46,9 @@ SELECT set_config('hnsw.ef_search', :width, true),
 
 -- name: search_as_before
 SELECT set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);
+
+-- name: begin_graph
+SELECT pg_try_advisory_lock(hashtextextended(current_schema() || '.' || :name, 1)) AS free;
+
+-- name: end_graph
+SELECT pg_advisory_unlock(hashtextextended(current_schema() || '.' || :name, 1));
