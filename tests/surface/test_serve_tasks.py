@@ -102,6 +102,27 @@ def test_adds_at_once_in_several_handles_make_one_version(world: Path, tmp_path:
         assert len(library.versions(document.id)) == 1
 
 
+def test_files_on_their_way_leave_nothing_behind(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way = tmp_path / "way"
+    way.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(way))
+    owner = served.owner()
+    sent = [served.client.post("/documents?name=a.md", content=NOTE, headers=owner)]
+    sent.append(served.client.post("/documents", files={"file": ("b.md", NOTE)}, headers=owner))
+    for one in sent:
+        finished(served, one, owner)
+    for path in ("/documents?name=a.md&nmae=b", "/documents", "/documents?name=a.md&force=perhaps"):
+        assert served.client.post(path, content=NOTE, headers=owner).status_code == 422
+    refused = served.client.post("/documents?name=a.md", content=NOTE, headers=served.key("r"))
+    assert refused.status_code == 403
+    limit = monotonic() + 60
+    while list(way.iterdir()):
+        assert monotonic() < limit
+        sleep(0.02)
+
+
 def test_a_task_tells_how_far_it_has_come(served: Served) -> None:
     owner = served.owner()
     task = served.client.post("/documents?name=lamp.md", content=NOTE, headers=owner).json()["task"]

@@ -26,13 +26,17 @@ PIECE = 1 << 20
 _UNFIT = re.compile(r"[\x00-\x1f\x7f<>:\"|?*]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Upload:
-    """Files in a folder that is theirs alone, and a hash of their names and content."""
+    """Files in a folder that is theirs alone, and a hash of their names and content.
+
+    They are gone with the request, unless somebody sets `kept` and discards them later.
+    """
 
     folder: Path
     files: tuple[Path, ...]
     digest: str
+    kept: bool = False
 
     def discard(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -54,7 +58,7 @@ def safe_name(name: str) -> str:
 
 
 async def _received(request: Request) -> AsyncIterator[Upload]:
-    """The files of a request; what no task has taken over by then is gone afterwards."""
+    """The files of a request."""
     folder = Path(await anyio.to_thread.run_sync(lambda: tempfile.mkdtemp(prefix="trivium-")))
     try:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -66,7 +70,12 @@ async def _received(request: Request) -> AsyncIterator[Upload]:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    yield Upload(folder, tuple(files), digest)
+    upload = Upload(folder, tuple(files), digest)
+    try:
+        yield upload
+    finally:
+        if not upload.kept:
+            upload.discard()
 
 
 async def _raw(request: Request, folder: Path) -> Path:

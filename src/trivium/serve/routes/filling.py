@@ -62,14 +62,8 @@ def post_documents(
             upload.discard()
         return report_json(report, caller)
 
-    try:
-        same = f"{caller.name}\n{asked.model_dump_json(exclude={'name'})}\n{upload.digest}"
-        task, is_new = service.tasks.start("add", caller.name, work, same=same)
-    except BaseException:
-        upload.discard()
-        raise
-    if not is_new:
-        upload.discard()
+    same = f"{caller.name}\n{asked.model_dump_json(exclude={'name'})}\n{upload.digest}"
+    task, upload.kept = service.tasks.start("add", caller.name, work, same=same)
     return accepted(task)
 
 
