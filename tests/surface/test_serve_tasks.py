@@ -70,7 +70,7 @@ def test_many_uploads_of_one_file_make_one_document(served: Served) -> None:
     def send(_: int) -> str:
         with httpx.Client(base_url=served.url, timeout=60, headers=headers) as client:
             barrier.wait()
-            answers = [client.post("/documents?name=lamp.md", content=NOTE) for _ in range(10)]
+            answers = [client.post("/documents?name=lamp.md", content=NOTE) for _ in range(40)]
         assert {answer.status_code for answer in answers} == {202}
         return str(answers[-1].json()["task"])
 
