@@ -61,7 +61,7 @@ export function explanation(hit, answer) {
 const head = (...names) => names.map((name) => h("th", { scope: "col" }, name));
 
 function line(part, leg) {
-  const of = leg ? ` of ${leg.candidates}` : "";
+  const of = leg && h("span", { class: "of" }, ` of ${leg.candidates}`);
   return h(
     "tr",
     {},
@@ -72,7 +72,7 @@ function line(part, leg) {
       roadLabel(part.name),
       h("small", {}, roadSense(part.name) || part.stage),
     ),
-    h("td", {}, part.rank == null ? "–" : `${part.rank}${of}`),
+    h("td", {}, ...(part.rank == null ? ["–"] : [String(part.rank), of])),
     h("td", {}, number(part.value)),
     h("td", {}, number(part.weight, 2)),
     h("td", {}, number(part.contribution)),
