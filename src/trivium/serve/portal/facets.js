@@ -44,7 +44,8 @@ const chosen = (kind) => state.now().filters[kind];
 function values(kind) {
   const before = order.get(kind) ?? [];
   const present = [...Object.keys(counts?.[kind] ?? {}), ...chosen(kind)];
-  const all = [...new Set([...before.filter((value) => present.includes(value)), ...present])];
+  const there = new Set(present);
+  const all = [...new Set([...before.filter((value) => there.has(value)), ...present])];
   order.set(kind, all);
   return all;
 }

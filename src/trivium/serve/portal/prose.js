@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import * as state from "./state.js";
 
 const INLINE =
-  /(`[^`\n]+`|\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|_[^_\s][^_\n]*_(?![\p{L}\p{N}])|\[\[[^\]\n]+\]\]|\[[^\]\n]+\]\([^)\s]+\))/u;
+  /(`[^`\n]+`|\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|(?<![\p{L}\p{N}])_[^_\s][^_\n]*_(?![\p{L}\p{N}])|\[\[[^[\]\n]+\]\]|\[[^[\]\n]+\]\([^()[\s]+\))/u;
 
 /** Text with emphasis, code and links. */
 export function inline(text) {
