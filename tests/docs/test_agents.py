@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters
 import trivium
 from trivium.cli.app import command_line
 from trivium.mcp.tools import TOOLS
+from trivium.serve.agents import PLACE
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
@@ -53,6 +54,14 @@ def test_what_clients_are_told_starts_and_answers(tmp_path: Path) -> None:
             assert [hit["title"] for hit in found.structured_content["hits"]] == ["Ferry"]
 
     anyio.run(ask)
+
+
+def test_the_address_that_clients_are_told_is_where_it_answers() -> None:
+    command: Any = typer.main.get_command(command_line())
+    for name in ("mcp", "serve"):
+        defaults = {one.name: one.default for one in command.commands[name].params}
+        url = f"http://{defaults['host']}:{defaults['port']}{PLACE}"
+        assert {one["url"] for one in configured() if "url" in one} == {url}
 
 
 def test_the_page_lists_the_tools_there_are() -> None:

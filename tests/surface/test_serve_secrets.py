@@ -82,6 +82,7 @@ def requests_of(hidden: str) -> list[tuple[str, str, Any]]:
         ("/search", {"query": "", "filter": {"kind": ["note", "entry", "facts"]}, "limit": 50}),
         ("/search", {"query": "axe", "filter": {"rdf_types": ["secret:x"]}}),
         ("/context", {"prompt": "who drew the axe Gravewind", "budget": 300}),
+        ("/known", {"ids": [hidden, "lamp"]}),
         ("/feedback", {"verdict": "accepted", "documents": [hidden]}),
     ]
     return [("GET", path, None) for path in get] + [("POST", *one) for one in post]
