@@ -7,12 +7,13 @@ No I/O of its own: the view answers for the library, the embedder for the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.checks import check_numbers, check_scopes, idle_wishes, require_legs, slips
+from trivium.clock import Stopwatch
 from trivium.company import in_company
 from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, UnknownName, nearest
@@ -59,6 +60,7 @@ class Trail:
     small: bool = False
     left: Ranking = NOTHING
     page: Ranking = NOTHING
+    watch: Stopwatch = field(default_factory=Stopwatch, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +92,25 @@ class Search:
         self, request: SearchRequest, depths: Mapping[str, int], cursor: Cursor | None = None
     ) -> Trail:
         """A checked request on its way to a page; nothing of it is shown yet."""
+        watch = Stopwatch()
         legs, small = self.heard(request, depths, later=cursor is not None)
+        watch.lap("retrieve")
         if not request.query.strip():
-            found, total = self._browse(request)
-            return self._paged(request, Trail(legs, found, Judgement(found), total), cursor)
+            everything, total = self._browse(request)
+            watch.lap("browse")
+            browsed = Trail(legs, everything, Judgement(everything), total, watch=watch)
+            return self._paged(request, browsed, cursor)
         roads, ranked = tuple(legs), self._rank(request, legs)
         if self._wants_memories(request):
             ranked, leg = self._with_memories(request, ranked, depths)
             legs.append(leg)
+        watch.lap("rank")
         judge = Judge(self.view, self.profile.search, self.reranker)
         before = cursor.read_of(ranked) if cursor else None
         judged = judge(request.query, ranked, roads, before)
-        return self._paged(request, Trail(legs, ranked, judged, len(ranked), small), cursor)
+        watch.lap("judge")
+        found = Trail(legs, ranked, judged, len(ranked), small, watch=watch)
+        return self._paged(request, found, cursor)
 
     def heard(
         self, request: SearchRequest, depths: Mapping[str, int], later: bool = False
@@ -124,6 +133,7 @@ class Search:
         legs, judged, page = trail.legs, trail.judged, trail.page
         shown = cursor.shown if cursor else 0
         hits, left_out = afforded(self.hits(legs, page, shown), request.mode, request.budget)
+        trail.watch.lap("show")
         return Result(
             query=request.query,
             profile=self.profile.name,
@@ -134,6 +144,7 @@ class Search:
             matched=sum(matched) if (matched := _matched(legs)) else trail.total,
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
+            timing=trail.watch.laps,
             degraded=(*_notes(legs, LegState.FAILED), *judged.degraded),
             warnings=(
                 *self._warnings(legs, request, cursor),

@@ -328,6 +328,14 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class Optimizes(Protocol):
+    """A store whose index is in pieces that can be merged."""
+
+    def optimize(self) -> int:
+        """Merge them into one; how many there were."""
+
+
 class FeedbackLog(Protocol):
     """What people and agents thought of what they found. A judgement is never changed."""
 

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "sparql": "facts:sparql",
     "verify": "verify:verify",
     "doctor": "keeping:doctor",
+    "optimize": "keeping:optimize",
     "eval": "evaluate:evaluate",
     "tune": "tuning:tune",
     "import": "bundles:import_any",

@@ -79,6 +79,20 @@ def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     show_mapping(data)
 
 
+def optimize(library: LibraryOption = None, json: JsonOption = False) -> None:
+    """Merge the pieces that edits have left of the index."""
+    from trivium.opening import open as open_library
+
+    with open_library(locate(library)) as opened:
+        pieces = opened.optimize()
+    if json:
+        from trivium.present import to_text
+
+        typer.echo(to_text({"merged": pieces}))
+        return
+    typer.echo(f"merged {pieces} pieces of the index", err=True)
+
+
 def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:
     """Check the library's files and say what is wrong."""
     from trivium import opening as libraries

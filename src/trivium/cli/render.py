@@ -219,3 +219,11 @@ def show_mapping(data: dict[str, Any], indent: int = 0) -> None:
                 out.print(Text(f"{blank}  {shown}"))
         else:
             out.print(Text(f"{blank}{name}: {value}"))
+
+
+def show_timing(result: Result) -> None:
+    """Where the time went: the legs, which overlap, and the stages, which follow each other."""
+    legs = ", ".join(f"{leg.name} {leg.ms:.1f}" for leg in result.legs)
+    stages = ", ".join(f"{name} {ms:.1f}" for name, ms in result.timing.items())
+    shown = f"{stages}; legs at once: {legs}" if legs else stages
+    print(f"{result.took_ms:.1f} ms: {shown}", file=sys.stderr)

@@ -91,6 +91,16 @@ class CacheFolder:
         self._remove_garbage({alive_name, *manifest["segments"], *manifest["blocks"]})
         return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
 
+    def save_as_one(self, snapshot: Snapshot, stamp: str) -> Snapshot:
+        """The same with all segments and blocks merged: nothing is searched more quickly."""
+        whole = replace(
+            snapshot,
+            segments=(merged_segments(snapshot.segments),) if snapshot.segments else (),
+            blocks=(merged_blocks(snapshot.blocks),) if snapshot.blocks else (),
+            _seen={},
+        )
+        return self.save(whole, stamp)
+
     def clear(self) -> None:
         """Forget everything; the record has it all."""
         (self._path / "manifest.json").unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from trivium.errors import InvalidValue
 from trivium.library.base import Opened
 from trivium.pipeline import EVERYTHING
 from trivium.present import facets
+from trivium.protocols import Optimizes
 from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 
 SHOWN = 20
@@ -38,6 +39,12 @@ class Keeping(Opened):
                     self._unknown(name)
                 readings.append(Reading(document, (chunk,), chunk.text))
         return readings
+
+    def optimize(self) -> int:
+        """Merge the pieces that edits have left of the index; how many there were."""
+        if not isinstance(self._store, Optimizes):
+            raise InvalidValue("this library keeps its index in order itself; leave it as it is")
+        return self._store.optimize()
 
     def documents(
         self, filter: Filter = NO_FILTER, *, limit: int | None = None, grant: Grant = OWNER

@@ -98,6 +98,20 @@ class DerivedIndex:
                 return
             self._saved, self.rebuilt = snapshot.generation, False
 
+    def optimize(self, connection: sqlite3.Connection) -> int:
+        """Merge everything into one segment and one block on the disk; how many there were."""
+        snapshot = self.current(connection)
+        count = len(snapshot.segments) + len(snapshot.blocks)
+        stamp = commit_stamp(connection, snapshot.generation)
+        with self._lock:
+            try:
+                self._snapshot = self._cache.save_as_one(snapshot, stamp)
+            except CacheDamaged as error:  # met while merging; start over from the record
+                rebuilt = self.rebuild(connection, str(error), snapshot)
+                self._snapshot = self._cache.save_as_one(rebuilt, stamp)
+            self._saved, self.rebuilt = snapshot.generation, False
+        return count
+
     def _saving(self, connection: sqlite3.Connection, snapshot: Snapshot, stamp: str) -> Snapshot:
         try:
             return self._cache.save(snapshot, stamp)

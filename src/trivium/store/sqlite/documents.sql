@@ -2,6 +2,9 @@
 DELETE FROM words
 WHERE rowid IN (SELECT number FROM chunks WHERE document = ? AND version = ?);
 
+-- name: optimize_words
+INSERT INTO words (words) VALUES ('optimize');
+
 -- name: index_words
 INSERT INTO words (rowid, key, title, heading, body, context, tags) VALUES (?, ?, ?, ?, ?, ?, ?);
 

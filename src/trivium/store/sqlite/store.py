@@ -104,6 +104,20 @@ class SqliteStore(RecordStore):
                 reader.execute("COMMIT")
         self._trim_log()
 
+    def optimize(self) -> int:
+        """Merge the derived index and FTS5's own; how many pieces of the former there were."""
+        with self._connections.writing() as transaction:
+            transaction.execute("optimize_words")
+        with in_our_words(self._connections.path):
+            reader = self._connections.reader()
+            reader.execute("BEGIN")
+            try:
+                pieces = self._derived.optimize(reader)
+            finally:
+                reader.execute("COMMIT")
+        self._trim_log()
+        return pieces
+
     def close(self) -> None:
         if self._wrote or self._derived.rebuilt:
             self.flush()

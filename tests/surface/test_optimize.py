@@ -1,0 +1,49 @@
+"""`trivium optimize` and `search --timing`: fewer pieces, the same answers, and where time went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import trivium
+
+Run = Callable[..., CompletedProcess[str]]
+
+
+def pieces(folder: Path) -> int:
+    manifest = json.loads((folder / "cache" / "manifest.json").read_text())
+    return len(manifest["segments"]) + len(manifest["blocks"])
+
+
+def library_with_pieces(folder: Path) -> None:
+    with trivium.init(folder, model="hashing") as library:
+        for number in range(60):
+            library.add_text(f"the axe of hall {number}", title=f"Hall {number}", id=f"h{number}")
+    with trivium.open(folder) as library:
+        library.add_text("a hammer for the axe", title="Hammer", id="hammer")
+
+
+def test_optimize_merges_the_pieces_and_changes_no_answer(tmp_path: Path, run: Run) -> None:
+    folder = tmp_path / "t.trivium"
+    library_with_pieces(folder)
+    with trivium.open(folder) as library:
+        before = [(hit.chunk.id, hit.score) for hit in library.search("axe hammer")]
+    assert pieces(folder) > 2
+    merged = run("optimize", "-L", str(folder))
+    assert merged.returncode == 0
+    assert "pieces" in merged.stderr
+    assert pieces(folder) == 2
+    with trivium.open(folder) as library:
+        assert [(hit.chunk.id, hit.score) for hit in library.search("axe hammer")] == before
+        assert library.doctor() == []
+
+
+def test_timing_says_what_each_stage_took(tmp_path: Path, run: Run) -> None:
+    folder = tmp_path / "t.trivium"
+    library_with_pieces(folder)
+    printed = run("search", "-L", str(folder), "axe", "--timing", "--json")
+    assert json.loads(printed.stdout)["query"] == "axe"
+    for word in ("retrieve", "rank", "judge", "show", "keyword", "vector", "trigram"):
+        assert word in printed.stderr
