@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from trivium.types import Document, Grant, Passage, Pattern, Quad, Statement
 from trivium.values import dataclass
@@ -67,11 +67,16 @@ class GraphStore(Protocol):
         """Store a new version of a document of facts; if reading fails, nothing is stored."""
 
     def strike(
-        self, quads: Iterable[Quad], reader: FactReader, now: datetime, verification: str = ""
+        self,
+        quads: Iterable[Quad],
+        reader: FactReader,
+        now: datetime,
+        decision: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """New versions, without these statements, of the documents that state them; their ids.
 
-        With a verification, imports leave the statements out from now on.
+        A decision is an entry of the ledger, written in the same transaction; imports leave out
+        from now on what it struck.
         """
 
     def statements(self, pattern: Pattern, grant: Grant) -> Iterator[Statement]:

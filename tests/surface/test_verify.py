@@ -18,6 +18,8 @@ import trivium
 from trivium.config import load_profile
 from trivium.errors import InvalidValue
 from trivium.graph.anomalies import rings
+from trivium.graph.names import STRINGS
+from trivium.graph.rdf import line, quad_of
 from trivium.library import Library
 from trivium.types import PUBLIC, Quad
 
@@ -199,6 +201,85 @@ def test_an_accepted_conflict_stays_accepted(library: Library, tmp_path: Path) -
     assert library.search("1").hits[0].verifications == ()
     with pytest.raises(InvalidValue, match="not rewritten"):
         library.decide(one.id, "rejected", by="ann", why="no", statements=[1])
+
+
+def test_what_was_decided_can_still_be_looked_up(
+    library: Library, tmp_path: Path, run: Run
+) -> None:
+    take_in(library, tmp_path, CASES["functional"])
+    [one] = library.verifications()
+    library.decide(one.id, "rejected", by="ann", why="a slip", statements=[2])
+    [settled] = library.settled()
+    assert (settled.id, settled.status) == (one.id, "rejected")
+    assert [s.quad for s in settled.anomaly.statements] == [s.quad for s in one.anomaly.statements]
+    assert library.settled(grant=PUBLIC) == []
+    with pytest.raises(InvalidValue, match="is rejected already"):
+        library.decide(one.id, "accepted", by="ann", why="no")
+    place = ("-L", library.folder)
+    assert run("verify", "list", *place).stdout == "no conflicts\n"
+    assert f"{one.id}  " in run("verify", "list", "--all", *place).stdout
+    shown = run("verify", "show", one.id, *place).stdout
+    assert f'2. <{EX}a> <{EX}p> "2" .' in shown
+    assert "rejected by ann: a slip" in shown
+
+
+def test_a_rollback_that_brings_a_conflict_back_says_so(
+    library: Library, tmp_path: Path, run: Run
+) -> None:
+    take_in(library, tmp_path, CASES["functional"])
+    [one] = library.verifications()
+    library.decide(one.id, "rejected", by="ann", why="a slip", statements=[2])
+    [document] = library.documents()
+    told = run("rollback", document.id, "-L", library.folder).stdout
+    assert "1 conflicts among facts are open again: 'trivium verify list'" in told
+    [again] = library.verifications()
+    assert (again.id, again.status) == (one.id, "open")
+    assert [e.entry["action"] for e in again.history] == ["opened", "rejected", "opened"]
+    assert library.audit().problems == ()
+    library.decide(one.id, "rejected", by="ann", why="still a slip", statements=[2])
+    assert library.verifications() == []
+
+
+def test_a_decision_that_cannot_be_carried_out_is_not_in_the_ledger(
+    library: Library, tmp_path: Path
+) -> None:
+    take_in(library, tmp_path, CASES["functional"])
+    [one] = library.verifications()
+    with (
+        closing(sqlite3.connect(tmp_path / "w.trivium" / "index.db")) as connection,
+        connection,
+    ):
+        connection.execute(
+            "CREATE TRIGGER no BEFORE INSERT ON struck BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    with pytest.raises(sqlite3.IntegrityError, match="full"):
+        library.decide(one.id, "rejected", by="ann", why="a slip", statements=[2])
+    assert [e.entry["action"] for e in library._store.ledger.entries()] == ["opened"]
+    assert library.verifications() == [one]
+
+
+TERMS = st.text(st.characters(codec="utf-8", exclude_characters="<>"), max_size=8)
+IRIS = st.sampled_from([EX + "a", "urn:b", "_:n1"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    IRIS,
+    st.one_of(
+        IRIS.map(lambda iri: (iri, "", "")),
+        TERMS.map(lambda text: (text, STRINGS[0], "")),
+        TERMS.map(lambda text: (text, STRINGS[1], "en")),
+        TERMS.map(lambda text: (text, STRINGS[2], "ar--rtl")),
+        TERMS.map(lambda text: (text, "urn:type", "")),
+        TERMS.map(lambda text: (f'<<( <urn:s> <urn:p> "{text}" )>>', "", "")),
+    ),
+    st.sampled_from(["", "urn:g", "_:g"]),
+)
+def test_a_line_of_the_ledger_is_read_as_it_was_written(
+    subject: str, object: tuple[str, str, str], graph: str
+) -> None:
+    quad = Quad(subject, EX + "p", *object, graph)
+    assert quad_of(line(quad)) == quad
 
 
 @pytest.mark.parametrize(

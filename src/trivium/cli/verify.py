@@ -34,7 +34,8 @@ def list_open(
     from trivium.present import to_text
 
     with libraries.open(locate(library)) as opened:
-        found = [v for v in opened.verifications() if everything or v.status == "open"]
+        known = [*opened.verifications(), *(opened.settled() if everything else ())]
+        found = [one for one in known if everything or one.status == "open"]
         prefixes = opened.prefixes()
     if json:
         typer.echo(to_text([one.as_json() for one in found]))

@@ -43,9 +43,14 @@ def rollback(
     from trivium.cli.reports import show_done
 
     with libraries.open(locate(library)) as opened:
+        before = opened.open_conflicts()
         active = opened.rollback(name, version)
-    done = {"document": name, "version": active.version}
-    show_done(f"{name} is at version {active.version} again", done if json else None)
+        back = sorted(opened.open_conflicts() - before)
+    done = {"document": name, "version": active.version, "conflicts": back}
+    text = f"{name} is at version {active.version} again"
+    if back:
+        text += f"; {len(back)} conflicts among facts are open again: 'trivium verify list'"
+    show_done(text, done if json else None)
 
 
 def diff(

@@ -263,3 +263,31 @@ def line(quad: Quad) -> str:
     graph = f" <{quad.graph}>" if quad.graph and not quad.graph.startswith("_:") else ""
     graph = f" {quad.graph}" if quad.graph.startswith("_:") else graph
     return f"{subject} <{quad.predicate}> {object}{graph} ."
+
+
+_LINE = re.compile(
+    r"(?P<subject><[^>]*>|_:\S+) <(?P<predicate>[^>]*)> "
+    r'(?P<object><<\(.*\)>>|<[^>]*>|_:\S+|"(?P<text>(?:[^"\\]|\\.)*)"'
+    r"(?:@(?P<language>\S+)|\^\^<(?P<datatype>[^>]*)>)?)"
+    r"(?: (?P<graph><[^>]*>|_:\S+))? \.",
+    re.DOTALL,
+)
+_ESCAPED = {"n": "\n", "r": "\r"}
+
+
+def quad_of(text: str) -> Quad:
+    """The statement that `line` wrote."""
+    found = _LINE.fullmatch(text)
+    if found is None:
+        raise InvalidValue(f"'{text}' is no statement; 'trivium verify audit' proves the ledger")
+    subject, graph = (_bare(found[name] or "") for name in ("subject", "graph"))
+    if found["text"] is None:
+        return Quad(subject, found["predicate"], _bare(found["object"]), graph=graph)
+    literal = re.sub(r"\\(.)", lambda sign: _ESCAPED.get(sign[1], sign[1]), found["text"])
+    language = found["language"] or ""
+    kind = STRINGS[("--" in language) + 1 if language else 0]
+    return Quad(subject, found["predicate"], literal, found["datatype"] or kind, language, graph)
+
+
+def _bare(term: str) -> str:
+    return term[1:-1] if term.startswith("<") and not term.startswith("<<(") else term

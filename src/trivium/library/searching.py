@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -39,10 +39,11 @@ class Searching(Opened, Asking):
             named = expand_filter(request.filter, self._store.graph.prefixes(grant))
             request = replace(request, filter=named)
         with self._store.view(grant, request.filter.as_of) as view:
-            result = self._search(view, profile, reader, grant, now)(request)
+            search = self._search(view, profile, reader, grant, now)
+            result = search(request)
         sources = self._store.sources()
         subjects = frozenset(h.chunk.subject for h in result.hits if h.chunk.subject)
-        disputed = self.disputed(subjects, profile, grant)
+        disputed = search.disputed(subjects) if search.disputed and subjects else {}
         checked = (
             replace(
                 h,
@@ -75,7 +76,18 @@ class Searching(Opened, Asking):
     ) -> Search:
         moment, shift, model = now or self._now(), self._shift(profile, grant), self._at_hand()
         search = Search(view, profile, model, self._threads, moment, grant, shift, reader)
-        return replace(search, disputed=lambda subjects: self.disputed(subjects, profile, grant))
+        asked: set[str] = set()
+        known: dict[str, tuple[str, ...]] = {}
+
+        def disputed(subjects: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+            """Each subject is looked at once, be it to rank its hits or to mark them."""
+            new = frozenset(subjects) - asked
+            if new:
+                asked.update(new)
+                known.update(self.disputed(new, profile, grant))
+            return {subject: known[subject] for subject in subjects if subject in known}
+
+        return replace(search, disputed=disputed)
 
     def _shift(self, profile: Profile, grant: Grant) -> float:
         """How far feedback within the grant has moved this profile's weights."""

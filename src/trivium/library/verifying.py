@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from trivium.clock import parse_time
 from trivium.config import Profile, load_profile
 from trivium.errors import InvalidValue, TriviumError, UnknownName
 from trivium.library.facts import Knowing
+from trivium.library.versioning import Versioning
 from trivium.protocols import Progress
-from trivium.types import OWNER, Grant, Pattern, Statement
+from trivium.types import OWNER, Grant, Pattern, Provenance, Statement, Version
 from trivium.values import dataclass
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from trivium.store.record.ledger import LedgerEntry
 
 Decision: TypeAlias = Literal["accepted", "rejected", "superseded"]
+_STRIKING = ("rejected", "superseded")
+"""Decisions after which the statements do not stand together any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class _Seen:
         return found
 
 
-class Verifying(Knowing):
+class Verifying(Knowing, Versioning):
     """What finds conflicts among facts and records decisions."""
 
     def verifications(
@@ -102,17 +106,56 @@ class Verifying(Knowing):
 
         seen = _Seen(self._store.graph, grant)
         rules = read_rules(seen.find, seen.predicates(), self._profile(profile).search.verify)
-        history: dict[str, list[LedgerEntry]] = {}
-        for entry in self._store.ledger.entries():
-            history.setdefault(str(entry.entry["verification"]), []).append(entry)
+        history = self._history()
         return [
             Verification(one, _status(history.get(one.id, ())), tuple(history.get(one.id, ())))
             for one in anomalies(seen, rules, subjects)
         ]
 
+    def settled(self, *, grant: Grant = OWNER) -> list[Verification]:
+        """Conflicts that are no more because a decision struck statements, as the ledger tells.
+
+        The ledger tells of every scope, so whoever does not see all of them is told of none.
+        """
+        if grant.scopes is not None:
+            return []
+        standing = {one.id for one in self.verifications()}
+        gone = {id: told for id, told in self._history().items() if id not in standing}
+        struck = {id: told for id, told in gone.items() if _status(told) in _STRIKING}
+        return [
+            Verification(self._told(told[-1]), _status(told), tuple(told))
+            for _, told in sorted(struck.items())
+        ]
+
+    def _history(self) -> dict[str, list[LedgerEntry]]:
+        history: dict[str, list[LedgerEntry]] = {}
+        for entry in self._store.ledger.entries():
+            history.setdefault(str(entry.entry["verification"]), []).append(entry)
+        return history
+
+    def _told(self, entry: LedgerEntry) -> Anomaly:
+        """The conflict as an entry of the ledger describes it."""
+        from trivium.graph.anomalies import Anomaly
+        from trivium.graph.rdf import quad_of
+
+        said = entry.entry
+        uris = sorted({uri for one in said["statements"] for uri, _ in one["sources"]})
+        documents, at = self._store.find(uris, OWNER), parse_time(entry.at)
+
+        def source(uri: str, version: int) -> Provenance:
+            return Provenance(documents[uri].id if uri in documents else "", uri, version, at)
+
+        statements = (
+            Statement(quad_of(one["quad"]), tuple(source(*place) for place in one["sources"]))
+            for one in said["statements"]
+        )
+        about, what = said["about"], said["what"]
+        return Anomaly(said["kind"], about, what, said["severity"], tuple(statements))
+
     def verification(self, id: str, *, grant: Grant = OWNER) -> Verification:
-        """One of them by its id, or by the beginning of it."""
-        found = [one for one in self.verifications(grant=grant) if one.id.startswith(id)]
+        """One of them by its id, or by the beginning of it, also if it is settled."""
+        known = [*self.verifications(grant=grant), *self.settled(grant=grant)]
+        found = [one for one in known if one.id.startswith(id)]
         if len(found) != 1:
             problem = "there is no verification" if not found else "several begin with"
             raise UnknownName(f"{problem} '{id}'; 'trivium verify list' shows them")
@@ -141,10 +184,11 @@ class Verifying(Knowing):
         struck = _struck(one, decision, statements)
         entry = _entry(one.anomaly, decision, by, why, struck)
         now = self._now()
-        self._store.ledger.append([entry], now)
         if struck:
             quads = [statement.quad for statement in struck]
-            self._store.graph.strike(quads, self._reading(), now, one.id)
+            self._store.graph.strike(quads, self._reading(), now, entry)
+        else:
+            self._store.ledger.append([entry], now)
         self.open_verifications()
         return one
 
@@ -156,12 +200,13 @@ class Verifying(Knowing):
         return Audit(count, head, tuple(problems))
 
     def open_verifications(self) -> tuple[str, ...]:
-        """Write newly found conflicts into the ledger, and those that are gone; the new ids."""
-        known: dict[str, str] = {}
-        for entry in self._store.ledger.entries():
-            known[str(entry.entry["verification"])] = str(entry.entry["action"])
+        """Write newly found conflicts into the ledger, and those that are gone; the new ids.
+
+        What a decision struck and a rollback brought back is open again.
+        """
+        known = {id: _last(told) for id, told in self._history().items()}
         found = {one.id: one.anomaly for one in self.verifications()}
-        new = [id for id in sorted(found) if known.get(id, "vanished") == "vanished"]
+        new = [id for id in sorted(found) if known.get(id, "vanished") in ("vanished", *_STRIKING)]
         gone = [id for id in sorted(known) if known[id] == "opened" and id not in found]
         entries = [_entry(found[id], "opened", "trivium", "", ()) for id in new]
         entries += [
@@ -171,10 +216,20 @@ class Verifying(Knowing):
             self._store.ledger.append(entries, self._now())
         return tuple(new)
 
+    def open_conflicts(self) -> frozenset[str]:
+        """The ids that the ledger has as open; nothing is looked for."""
+        return frozenset(id for id, told in self._history().items() if _last(told) == "opened")
+
     def remove_facts(self, pattern: Pattern) -> tuple[int, list[str]]:
         done = super().remove_facts(pattern)
         self.open_verifications()
         return done
+
+    def rollback(self, name: str, version: int | None = None, *, grant: Grant = OWNER) -> Version:
+        active = super().rollback(name, version, grant=grant)
+        if self._store.graph.predicates():
+            self.open_verifications()
+        return active
 
     def _finish(self, adding: Adding, embed: bool, progress: Progress) -> AddReport:
         report = super()._finish(adding, embed, progress)
@@ -207,8 +262,12 @@ class Verifying(Knowing):
             return load_profile("worlds")
 
 
+def _last(history: Sequence[LedgerEntry]) -> str:
+    return str(history[-1].entry["action"]) if history else "opened"
+
+
 def _status(history: Sequence[LedgerEntry]) -> str:
-    action = str(history[-1].entry["action"]) if history else "opened"
+    action = _last(history)
     return "open" if action in ("opened", "vanished") else action
 
 

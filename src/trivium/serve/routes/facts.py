@@ -42,6 +42,8 @@ def list_verifications(
     asked: Annotated[VerificationsQuery, Query()], library: Served, caller: Reader
 ) -> Response:
     found = library.verifications(grant=caller.grant)
+    if asked.all:
+        found = [*found, *library.settled(grant=caller.grant)]
     shown = [one for one in found if asked.all or one.status == "open"]
     return answer([one.as_json(whole=caller.is_owner) for one in shown])
 

@@ -7,7 +7,7 @@ file of any size costs the same memory, and one with a mistake in it leaves noth
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import groupby
@@ -27,6 +27,7 @@ from trivium.store.record.facts_writing import (
     touched,
     write_chunks,
 )
+from trivium.store.record.ledger import add_to_ledger
 from trivium.store.record.rows import document_of_row
 from trivium.store.record.writing import new_generation, put_draft
 from trivium.text import content_hash
@@ -69,16 +70,22 @@ class RecordGraph:
         return stored
 
     def strike(
-        self, quads: Iterable[Quad], reader: FactReader, now: datetime, verification: str = ""
+        self,
+        quads: Iterable[Quad],
+        reader: FactReader,
+        now: datetime,
+        decision: Mapping[str, Any] | None = None,
     ) -> list[str]:
         struck = list(dict.fromkeys(quads))
         with self._database.writing() as transaction:
+            if decision:
+                add_to_ledger(transaction, [decision], now)
             stating: dict[int, list[Quad]] = {}
             for quad in struck:
                 for row in transaction.execute("documents_stating", quad_values(quad)):
                     stating.setdefault(row["number"], []).append(quad)
-                if verification:
-                    values = {**quad_values(quad), "verification": verification}
+                if decision:
+                    values = {**quad_values(quad), "verification": decision["verification"]}
                     transaction.execute("strike", values)
             generation = new_generation(transaction, now)
             changed = [

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from trivium.clock import format_time
-from trivium.store.record.database import Database
+from trivium.store.record.database import Database, Transaction
 from trivium.values import dataclass
 
 
@@ -30,20 +30,8 @@ class RecordLedger:
         self._database = database
 
     def append(self, entries: Sequence[Mapping[str, Any]], now: datetime) -> list[LedgerEntry]:
-        added = []
         with self._database.writing() as transaction:
-            row = transaction.execute("ledger_head").fetchone()
-            number, previous = (row["number"], row["hash"]) if row else (0, "")
-            for entry in entries:
-                text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
-                number, at = number + 1, format_time(now)
-                hash = chained(previous, at, text)
-                transaction.execute("add_to_ledger", (number, at, text, previous, hash))
-                added.append(LedgerEntry(number, at, entry, hash))
-                previous = hash
-            head = f"{number} {previous}"
-            transaction.execute("set_state", ("ledger_head", head))
-        return added
+            return add_to_ledger(transaction, entries, now)
 
     def entries(self) -> list[LedgerEntry]:
         with self._database.reading() as reader:
@@ -72,6 +60,24 @@ class RecordLedger:
         if (kept["value"] if kept else "0 ") != head and not problems:
             problems.append("entries are missing at the end, or were added by another way")
         return len(rows), previous, problems
+
+
+def add_to_ledger(
+    transaction: Transaction, entries: Sequence[Mapping[str, Any]], now: datetime
+) -> list[LedgerEntry]:
+    """Append within a transaction that does more than that."""
+    added = []
+    row = transaction.execute("ledger_head").fetchone()
+    number, previous = (row["number"], row["hash"]) if row else (0, "")
+    for entry in entries:
+        text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
+        number, at = number + 1, format_time(now)
+        hash = chained(previous, at, text)
+        transaction.execute("add_to_ledger", (number, at, text, previous, hash))
+        added.append(LedgerEntry(number, at, entry, hash))
+        previous = hash
+    transaction.execute("set_state", ("ledger_head", f"{number} {previous}"))
+    return added
 
 
 def chained(previous: str, at: str, entry: str) -> str:
