@@ -282,6 +282,63 @@ def test_a_writer_that_waits_too_long_says_so(library: trivium.Library, postgres
 # --- a server that goes away ---------------------------------------------------------------------
 
 
+TROUBLE = """
+SET search_path TO {schema};
+CREATE SEQUENCE attempts;  -- it goes on counting when a write is undone
+CREATE FUNCTION trouble() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF nextval('{schema}.attempts') <= {times} THEN {what}; END IF;
+  RETURN new;
+END $$;
+CREATE TRIGGER trouble AFTER INSERT ON documents FOR EACH ROW EXECUTE FUNCTION trouble();
+"""
+CONFLICT = "RAISE EXCEPTION 'could not serialize access' USING ERRCODE = '{code}'"
+LOSS = "PERFORM pg_terminate_backend(pg_backend_pid())"
+
+
+@pytest.mark.parametrize(
+    ("what", "times", "tried"),
+    [
+        (CONFLICT.format(code="40001"), 3, 4),
+        (CONFLICT.format(code="40P01"), 1, 2),
+        (LOSS, 1, 2),
+    ],
+    ids=["serialisation", "deadlock", "lost"],
+)
+def test_a_write_that_the_server_undid_is_tried_again(
+    library: trivium.Library, postgres: str, what: str, times: int, tried: int
+) -> None:
+    server, _, schema = postgres.partition("?schema=")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(TROUBLE.format(schema=schema, what=what, times=times))
+        assert library.add_text("the axe", title="A", id="a").added == ("a",)
+        row = connection.execute(f"SELECT last_value FROM {schema}.attempts").fetchone()
+    assert row == (tried,)
+    assert [one.version for one in library.versions("a")] == [1]
+    assert library.doctor() == []
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "tried"),
+    [
+        (CONFLICT.format(code="40001"), LibraryBusy, 6),
+        (LOSS, LibraryUnavailable, 2),
+    ],
+    ids=["serialisation", "lost"],
+)
+def test_if_it_never_succeeds_that_is_said(
+    library: trivium.Library, postgres: str, what: str, error: type[Exception], tried: int
+) -> None:
+    server, _, schema = postgres.partition("?schema=")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(TROUBLE.format(schema=schema, what=what, times=1000))
+        with pytest.raises(error, match="try again"):
+            library.add_text("the axe", title="A", id="a")
+        row = connection.execute(f"SELECT last_value FROM {schema}.attempts").fetchone()
+    assert row == (tried,)
+    assert library.documents() == []
+
+
 class Writer(threading.Thread):
     """Adds one document after the other, and notes each that was said to be stored."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ import psycopg
 from psycopg import Connection, IsolationLevel, sql
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from trivium.errors import LibraryReadOnly, NotALibrary
+from trivium.errors import LibraryReadOnly, LibraryUnavailable, NotALibrary, TriviumError
 from trivium.store.postgres import schema as tables
 from trivium.store.postgres.adapting import Row, Vector, adapt, rows_with_names
 from trivium.store.postgres.address import Address
@@ -26,6 +27,9 @@ from trivium.vectors import Floats32, pack, unpack
 
 MOST_CONNECTIONS = 16
 """For each process: as many readers at once as a small server has threads."""
+
+MOST_CONFLICTS = 5
+"""How often a write that the server undid for another's sake is tried again."""
 
 WAIT_SECONDS = 30
 """How long a writer waits for another one, and a reader for a connection, before it gives up."""
@@ -205,6 +209,7 @@ class Connections:
             raise LibraryReadOnly(self._refusal)
         with self._write_lock, in_our_words(self.address.shown):
             connection = self._take()
+            all_is_said = False
             try:
                 with connection.transaction():
                     connection.execute(
@@ -214,8 +219,25 @@ class Connections:
                     yield Transaction(connection, self._statements)
                     if self._before_commit:
                         self._before_commit(connection)
+                    all_is_said = True
+            except psycopg.OperationalError as error:
+                if all_is_said and is_lost(error):
+                    raise LibraryUnavailable(
+                        f"the connection to {self.address.shown} was lost at the commit; "
+                        "see whether it was stored, then try again"
+                    ) from None  # so that nobody tries again unasked
+                raise
             finally:
                 self._pool.putconn(connection)
+
+    def again(self, error: TriviumError, attempt: int) -> float | None:
+        """A lost connection is replaced once; who stood in another's way gives way a few times."""
+        cause = error.__cause__
+        if not isinstance(cause, psycopg.Error):
+            return None
+        in_the_way = (cause.sqlstate or "")[:2] == "40"  # serialisation failures, deadlocks
+        tries = MOST_CONFLICTS if in_the_way else 1 if is_lost(cause) else 0
+        return random.uniform(0, 0.05 * 2**attempt) if attempt < tries else None
 
     @contextmanager
     def beside(self) -> Iterator[Transaction]:

@@ -7,10 +7,14 @@ and read with `json_each`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from functools import wraps
+from itertools import count
+from time import sleep
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from trivium.errors import TriviumError
 from trivium.vectors import Floats32
 
 Values = Mapping[str, Any] | Sequence[Any]
@@ -64,6 +68,11 @@ class Database(Protocol):
     def writing(self) -> AbstractContextManager[Transaction]:
         """A transaction: committed as a whole or not at all. One writer at a time."""
 
+    def again(self, error: TriviumError, attempt: int) -> float | None:
+        """After how many seconds a write that was undone by this error may be tried again; None:
+        not at all. `attempt` counts from 0.
+        """
+
     def streaming(self, statement: str, values: Values = (), where: str = "") -> Iterator[Any]:
         """The rows of a statement, a few at a time however many there are.
 
@@ -75,6 +84,35 @@ class Database(Protocol):
 
     def compact(self) -> None:
         """Give freed space back, if nobody is in the way."""
+
+
+class _HasDatabase(Protocol):
+    _database: Database
+
+
+Self = TypeVar("Self", bound=_HasDatabase)
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def repeatable(
+    write: Callable[Concatenate[Self, Given], Answer],
+) -> Callable[Concatenate[Self, Given], Answer]:
+    """A method that is one write, and is run again from its start where the database says so."""
+
+    @wraps(write)
+    def written(self: Self, /, *given: Given.args, **named: Given.kwargs) -> Answer:
+        for attempt in count():
+            try:
+                return write(self, *given, **named)
+            except TriviumError as error:
+                pause = self._database.again(error, attempt)
+                if pause is None:
+                    raise
+                sleep(pause)
+        raise AssertionError  # it counts for ever
+
+    return written
 
 
 def listed(values: Iterable[object]) -> str:

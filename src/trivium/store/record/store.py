@@ -24,7 +24,7 @@ from trivium.protocols import (
     WordSearch,
 )
 from trivium.store.record.catalogue import RecordCatalogue
-from trivium.store.record.database import Database, listed, select
+from trivium.store.record.database import Database, listed, repeatable, select
 from trivium.store.record.feedback import RecordFeedback
 from trivium.store.record.graph import RecordGraph
 from trivium.store.record.history import RecordHistory
@@ -136,6 +136,7 @@ class RecordStore(ABC):
 
     # --- writing ---------------------------------------------------------------------------------
 
+    @repeatable
     def put(
         self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
     ) -> list[Document]:
@@ -146,6 +147,7 @@ class RecordStore(ABC):
         self._wrote = True
         return stored
 
+    @repeatable
     def amend(self, drafts: Sequence[Draft], now: datetime) -> None:
         with self._database.writing() as transaction:
             generation = new_generation(transaction, now)
@@ -155,6 +157,7 @@ class RecordStore(ABC):
                     amend_draft(transaction, draft, generation, now)
         self._wrote = True
 
+    @repeatable
     def remove(self, documents: Sequence[str]) -> int:
         with self._database.writing() as transaction:
             found = [
@@ -170,6 +173,7 @@ class RecordStore(ABC):
         self._wrote = True
         return len(found)
 
+    @repeatable
     def activate(self, document: str, version: int, now: datetime) -> None:
         with self._database.writing() as transaction:
             number, _ = number_and_version(transaction, document)
@@ -177,6 +181,7 @@ class RecordStore(ABC):
                 activate_version(transaction, document, version, now)
         self._wrote = True
 
+    @repeatable
     def use_model(self, model: Model) -> None:
         with self._database.writing() as transaction:
             values = (model.name, model.fingerprint, model.dimension)
@@ -188,6 +193,7 @@ class RecordStore(ABC):
             new_generation(transaction, None)
         self._wrote = True
 
+    @repeatable
     def save_vectors(
         self, fingerprint: str, hashes: Sequence[str], vectors: NDArray[np.float32]
     ) -> None:

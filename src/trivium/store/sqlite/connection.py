@@ -16,6 +16,7 @@ from trivium.errors import (
     LibraryReadOnly,
     NotALibrary,
     StorageFull,
+    TriviumError,
 )
 from trivium.store.record.database import Values
 from trivium.store.record.statements import dialect
@@ -184,6 +185,10 @@ class Connections:
     def writing(self) -> Iterator[SqliteTransaction]:
         with self.write() as connection:
             yield SqliteTransaction(connection)
+
+    def again(self, error: TriviumError, attempt: int) -> float | None:
+        """SQLite has waited already, and undoes nothing else."""
+        return None
 
     def streaming(
         self, statement: str, values: Values = (), where: str = ""
