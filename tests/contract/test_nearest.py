@@ -19,6 +19,7 @@ from trivium.protocols import Model
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.nearest import SQL, Graph
 from trivium.store.postgres.nearest import Model as Indexed
+from trivium.store.postgres.seeing import Allowed
 from trivium.store.postgres.store import PostgresStore
 from trivium.text import content_hash
 from trivium.types import Document, Draft, Filter, Grant, Passage
@@ -152,7 +153,7 @@ def test_the_graph_is_what_the_server_uses(store: PostgresStore) -> None:
         connection = view._connection
         model = Indexed.read(connection)
         assert model is not None
-        graph = Graph(connection, model, query, np.arange(COUNT), COUNT)
+        graph = Graph(connection, model, query, Allowed.of(np.ones(COUNT, bool)), COUNT)
         connection.execute(SQL["search_the_graph"], {"width": "200"})
         explained = b"EXPLAIN " + graph.statement(10).as_bytes(connection)
         plan = "\n".join(row[0] for row in connection.execute(explained, [str(query.tolist())]))

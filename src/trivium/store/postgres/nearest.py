@@ -16,6 +16,7 @@ from psycopg import Connection, sql
 
 from trivium.store.postgres.adapting import Row, Vector
 from trivium.store.postgres.connection import own_statements
+from trivium.store.postgres.seeing import Allowed
 from trivium.vectors import Floats32, cosines, pack
 
 SQL = own_statements("nearest.sql")
@@ -78,21 +79,14 @@ class Rough:
 
     @classmethod
     def of(
-        cls,
-        connection: Connection[Row],
-        model: Model,
-        query: Floats32,
-        allowed: NDArray[np.int64],
+        cls, connection: Connection[Row], model: Model, query: Floats32, allowed: Allowed
     ) -> Rough:
         values = {"model": model.number, "query": Vector(pack(query))}
-        if len(allowed) <= FEW:
-            values |= {"numbers": allowed.tolist()}
+        if allowed.count <= FEW:
+            values |= {"numbers": allowed.numbers.tolist()}
             statement = SQL["products_of_few"]
         else:
-            mask = np.zeros(int(allowed.max()) + 1, bool)
-            mask[allowed] = True
-            # A chunk beyond the mask would be an error: the state that is read has none.
-            values |= {"mask": np.packbits(_widened(connection, mask), bitorder="little").tobytes()}
+            values |= {"mask": allowed.bits(), "end": len(allowed.mask)}
             statement = SQL["products_of_many"]
         row = connection.execute(statement, values, binary=True).fetchone()
         pairs = np.frombuffer(row[0] if row and row[0] else b"", [("n", ">i8"), ("p", ">f8")])
@@ -112,13 +106,6 @@ class Rough:
         # Two sums of float32 are compared, each off by less than dimension · 2⁻²³.
         near = self.products >= lowest - 2 * len(self.query) * _STEP
         return exact(self.connection, self.model, self.query, self.numbers[near])
-
-
-def _widened(connection: Connection[Row], mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    row = connection.execute("SELECT max(chunk) FROM words").fetchone()
-    highest = int(row[0] or 0) if row else 0
-    missing = max(0, highest + 1 - len(mask))
-    return np.concatenate([mask, np.zeros(missing, bool)])
 
 
 def vectors(
@@ -195,20 +182,20 @@ class Graph:
     connection: Connection[Row]
     model: Model
     query: Floats32
-    allowed: NDArray[np.int64]
+    allowed: Allowed
     total: int
     """All chunks that have a vector, allowed or not."""
 
     def nearest(self, count: int) -> Pairs:
-        wanted = min(count, len(self.allowed))
-        reach = math.ceil(1.5 * wanted * self.total / max(1, len(self.allowed))) + 10
+        wanted = min(count, self.allowed.count)
+        reach = math.ceil(1.5 * wanted * self.total / max(1, self.allowed.count)) + 10
         while True:
             if reach * 5 > self.total:  # then the graph leads through everything anyway
                 return Rough.of(self.connection, self.model, self.query, self.allowed).nearest(
                     count
                 )
             found = self._reached(reach)
-            near = found[np.isin(found, self.allowed)]
+            near = found[self.allowed.holds(found)]
             if len(near) >= wanted:
                 return exact(self.connection, self.model, self.query, near)
             reach *= 4
@@ -241,7 +228,7 @@ class Graph:
         rows = self.connection.execute(SQL["sample"], values, binary=True).fetchall()
         numbers = np.array([row["number"] for row in rows], np.int64)
         products = np.array([row["product"] for row in rows], np.float64)
-        return products[np.isin(numbers, self.allowed)]
+        return products[self.allowed.holds(numbers)]
 
 
 def waiting(connection: Connection[Row], model: Model) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ SELECT string_agg(int8send(c.number) || float8send(-(v.vector <#> :query)), ''::
 FROM words w
 JOIN chunks c ON c.number = w.chunk
 JOIN vectors v ON v.hash = c.embedding_hash AND v.model = :model
-WHERE get_bit(:mask, w.chunk) = 1;
+WHERE CASE WHEN w.chunk < :end THEN get_bit(:mask, w.chunk) = 1 ELSE false END;
 
 -- name: vectors_of_numbers
 SELECT c.number, v.vector

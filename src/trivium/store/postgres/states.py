@@ -10,6 +10,7 @@ from psycopg import Connection
 from trivium.index.snapshot import LivingSegment, Snapshot
 from trivium.store.postgres import segments
 from trivium.store.postgres.adapting import Row
+from trivium.store.postgres.nearest import Model, has_graph
 from trivium.store.postgres.segments import SQL, Kept
 
 Key = tuple[int, str]
@@ -32,6 +33,7 @@ class States:
         self._lock = threading.Lock()
         self._kept: dict[Key, Kept] = {}
         self._newest: tuple[tuple[int, str], State] | None = None
+        self._graphs: set[str] = set()
 
     def current(self, connection: Connection[Row]) -> State:
         row = connection.execute(SQL["index_state"]).fetchone()
@@ -44,6 +46,12 @@ class States:
             if self._newest is None or self._newest[0][0] <= key[0]:
                 self._newest = key, state
             return state
+
+    def has_graph(self, connection: Connection[Row], model: Model) -> bool:
+        """Whether the vectors of a model are indexed; asked until they are."""
+        if model.index not in self._graphs and has_graph(connection, model):
+            self._graphs.add(model.index)
+        return model.index in self._graphs
 
     def _read(self, connection: Connection[Row], generation: int) -> State:
         rows = connection.execute(SQL["segment_keys"]).fetchall()

@@ -22,7 +22,7 @@ from trivium.store.postgres import nearest as vectors_by
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.nearest import EXACT_BELOW, Graph, Model, Rough
 from trivium.store.postgres.refusals import in_our_words
-from trivium.store.postgres.seeing import numbers_of, to_be_embedded, visible
+from trivium.store.postgres.seeing import Allowed, numbers_of, visible
 from trivium.store.postgres.segments import Words, words_of
 from trivium.store.postgres.spelling import Vocabulary
 from trivium.store.postgres.states import States
@@ -130,6 +130,7 @@ class PostgresView(_View):
     ) -> None:
         super().__init__(connections, grant)
         self._exact_below = exact_below
+        self._states = states
         try:
             with in_our_words(self._shown):
                 self._state = states.current(self._connection)
@@ -191,62 +192,57 @@ class PostgresView(_View):
                 f"the query's vector has {len(query)} dimensions, the library's "
                 f"{self._model.dimension}; search with the model it was made with"
             )
-        allowed = to_be_embedded(self._seen, self._allowed(filter))
+        allowed = Allowed.to_be_embedded(self._seen, self._allowed(filter))
         with in_our_words(self._shown):
             return self._nearest(query, allowed, depth, unit)
 
-    def _nearest(
-        self, query: Floats32, allowed: NDArray[np.int64], depth: int, unit: Unit
-    ) -> Found:
+    def _nearest(self, query: Floats32, allowed: Allowed, depth: int, unit: Unit) -> Found:
         model = self._model
         if model is None:
-            return Found((), True, 0, 1.0, len(allowed), yardstick(_nothing, [], 0))
+            return Found((), True, 0, 1.0, allowed.count, yardstick(_nothing, [], 0))
 
         def compared() -> Rough:
             return Rough.of(self._connection, model, query, allowed)
 
         def score_of(chunks: Sequence[str]) -> list[float]:
-            return self._cosines(query, chunks, with_vector)
+            return self._cosines(query, chunks, allowed)
 
         def exact() -> Yardstick:
             with in_our_words(self._shown):
-                return yardstick(score_of, [compared().products], len(with_vector))
+                return yardstick(score_of, [compared().products], total)
 
         search: Graph | Rough
         if self._is_led_by_graph(model, allowed):
-            with_vector = np.setdiff1d(allowed, vectors_by.waiting(self._connection, model))
-            search = Graph(self._connection, model, query, with_vector, visible(self._seen))
-            sample = search.sample()
+            found = allowed.without(vectors_by.waiting(self._connection, model))
+            search = Graph(self._connection, model, query, found, visible(self._seen))
+            total, sample = found.count, search.sample()
             rough = yardstick(score_of, [sample], len(sample))
-            measure = replace(rough, count=len(with_vector), exact=exact)
+            measure = replace(rough, count=total, exact=exact)
         else:
             search = compared()
-            with_vector = search.numbers
-            measure = yardstick(score_of, [search.products], len(with_vector))
+            total = len(search)
+            measure = yardstick(score_of, [search.products], total)
 
         def best(count: int) -> list[Scored]:
             with in_our_words(self._shown):
                 return self._seen.named(*search.nearest(count), unit)
 
-        total = len(with_vector)
         chosen = first_units(best, total, depth)
-        return Found(chosen, len(chosen) == total, total, 1.0, len(allowed) - total, measure)
+        return Found(chosen, len(chosen) == total, total, 1.0, allowed.count - total, measure)
 
-    def _is_led_by_graph(self, model: Model, allowed: NDArray[np.int64]) -> bool:
+    def _is_led_by_graph(self, model: Model, allowed: Allowed) -> bool:
         return (
             self._grant.scopes is None
-            and len(allowed) > self._exact_below
-            and vectors_by.has_graph(self._connection, model)
+            and allowed.count > self._exact_below
+            and self._states.has_graph(self._connection, model)
         )
 
-    def _cosines(
-        self, query: Floats32, chunks: Sequence[str], allowed: NDArray[np.int64]
-    ) -> list[float]:
+    def _cosines(self, query: Floats32, chunks: Sequence[str], allowed: Allowed) -> list[float]:
         """The cosine of each chunk; 0 for what may not be found."""
         if self._model is None:
             return [0.0] * len(chunks)
         numbers = numbers_of(self._seen, chunks)
-        wanted = np.intersect1d(numbers, allowed)
+        wanted = np.unique(numbers[allowed.holds(numbers)])
         with in_our_words(self._shown):
             found, cosines = vectors_by.exact(self._connection, self._model, query, wanted)
         known = dict(zip(found.tolist(), cosines.tolist(), strict=True))
