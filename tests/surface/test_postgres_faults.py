@@ -301,6 +301,26 @@ FOR EACH ROW WHEN (new.text LIKE '%overfull%') EXECUTE FUNCTION no_room();
 """
 
 
+def test_a_server_that_knows_no_letters_beyond_ascii_finds_them_all_the_same(
+    postgres_server: str,
+) -> None:
+    """In the C locale pg_trgm takes Cyrillic for blanks; words are then looked at one by one."""
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(
+            "CREATE DATABASE plain TEMPLATE template0 ENCODING 'UTF8' "
+            "LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'"
+        )
+    try:
+        with opened(f"postgresql://{urlsplit(postgres_server).netloc}/plain", create=True) as store:
+            store.put([draft("a", "кошка naïveté straße"), draft("b", "short sword")], NOW)
+            with store.view(Grant()) as view:
+                for word, like in (("кошко", "кошка"), ("strasse", "straße"), ("swrod", "sword")):
+                    assert [one.word for one in view.similar(word, (1, 9), 1)] == [like]
+    finally:
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute("DROP DATABASE plain WITH (FORCE)")
+
+
 def test_the_statement_in_the_documentation_finds_what_it_says(postgres: str) -> None:
     """Words are there for everyone who asks in SQL, as docs/stores.md shows."""
     page = (Path(__file__).parents[2] / "docs" / "stores.md").read_text(encoding="utf-8")
