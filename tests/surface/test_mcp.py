@@ -24,6 +24,7 @@ import trivium
 from trivium.errors import InvalidValue
 from trivium.library import Library
 from trivium.mcp.arguments import read_arguments
+from trivium.mcp.replies import Reply, fitted
 from trivium.mcp.server import Caller, call, server
 from trivium.mcp.tools import ALL, SEARCH, TOOLS
 from trivium.present import result_json, to_text
@@ -199,6 +200,14 @@ class TestStdio:
         assert "and so does C\n" in errors
         assert process.returncode == 0
 
+    def test_what_is_not_installed_is_named(
+        self, world: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "trivium.mcp.server", None)
+        answer = run("mcp", "-L", world)
+        assert answer.returncode == 1
+        assert "pip install 'trivium[mcp]'" in answer.stderr
+
     def test_a_library_that_is_not_there_is_said_on_standard_error(self, run: Run) -> None:
         answer = run("mcp", "-L", "nothing.trivium")
         assert (answer.returncode, answer.stdout) == (1, "")
@@ -324,7 +333,7 @@ class TestErrors:
 # --- what no reply may do ------------------------------------------------------------------------
 
 WORDS = st.sampled_from(["axe", "bow", "lantern", "river", "ferry", '"', "\\", "東京", "😀", "\n"])
-TEXTS = st.lists(WORDS, min_size=1, max_size=300).map(" ".join)
+TEXTS = st.lists(WORDS, max_size=300).map(lambda words: " ".join(["axe", *words]))
 DOCUMENTS = st.lists(
     st.tuples(TEXTS, st.integers(1, 300), st.lists(WORDS, max_size=20), st.booleans()),
     min_size=1,
@@ -423,6 +432,28 @@ def test_no_reply_costs_more_than_its_budget(
     assert texts == {one.document.id: one.text for one in library.get(*ids)}
     for tool, given in (("context", {"prompt": query[:500]}), ("status", {})):
         assert list(pages(library, Caller(), tool, {**given, "budget": budget}))
+
+
+@examples(
+    fixed=st.integers(0, 2000), each=st.integers(1, 50), size=st.integers(1, 5000), budget=BUDGETS
+)
+@settings(deadline=None, max_examples=100)
+def test_a_budget_is_used_and_not_exceeded(fixed: int, each: int, size: int, budget: int) -> None:
+    made = []
+
+    def make(count: int) -> Reply:
+        made.append(count)
+        return Reply("x" * (fixed + each * count), {})
+
+    try:
+        reply = fitted(size, make, budget)
+    except InvalidValue:
+        assert make(1).tokens > budget
+        return
+    assert reply.tokens <= budget
+    shown = (len(reply.text) - fixed) // each
+    assert shown == size or make(shown + max(1, shown // 20) + 1).tokens > budget
+    assert len(made) < 20
 
 
 def test_facts_come_in_pages(empty: Callable[[], Library], tmp_path: Path) -> None:

@@ -37,15 +37,24 @@ class Reply:
 def fitted(size: int, make: Callable[[int], Reply], budget: int, least: int = 1) -> Reply:
     """The reply of about the largest size that the budget pays for; `size` at most.
 
-    It is an error if even the least one costs more; it says how much that is.
+    It is found by halving, to a twentieth. If even the least one costs more, the error says how
+    much that is.
     """
     reply = make(size)
-    while reply.tokens > budget:
-        if size <= least:
-            raise InvalidValue(_too_dear(reply.tokens, budget))
-        size = max(least, min(size - 1, size * budget // reply.tokens))
-        reply = make(size)
-    return reply
+    if reply.tokens <= budget:
+        return reply
+    best = reply if size <= least else make(least)
+    if best.tokens > budget:
+        raise InvalidValue(_too_dear(best.tokens, budget))
+    low, high = least, size
+    while high - low > max(1, low // 20):
+        middle = (low + high) // 2
+        reply = make(middle)
+        if reply.tokens <= budget:
+            low, best = middle, reply
+        else:
+            high = middle
+    return best
 
 
 def _too_dear(tokens: int, budget: int) -> str:
