@@ -268,6 +268,7 @@ class TestTrouble:
             b'{"query": "axe"}',
             b"[" * 100_000,
             b'{"hits": [{"rank": "one"}]}',
+            b'{"stamp": 1' + b"0" * 400 + b', "shift": -1' + b"0" * 400 + b"}",
             "\ud800".encode("utf-8", "surrogatepass"),
         ],
     )

@@ -30,6 +30,7 @@ from trivium.types import (
 Value = TypeVar("Value")
 Json = Mapping[str, Any]
 
+LARGEST = 1 << 63
 MOST_CANDIDATES = 1_000_000
 """No honest leg says that it gave more."""
 
@@ -218,13 +219,15 @@ def text(value: Any) -> str:
 
 
 def number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    whole = type(value) is int and abs(value) < LARGEST
+    if not whole and not (isinstance(value, float) and math.isfinite(value)):
         raise ValueError("a number is missing")
-    return value
+    given: float = value
+    return given
 
 
 def count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if type(value) is not int or not 0 <= value < LARGEST:
         raise ValueError("a count is missing")
     return value
 
