@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from time import perf_counter
 
 from trivium.errors import InvalidValue
 
@@ -57,3 +58,17 @@ def _in_utc(moment: datetime, given: object) -> datetime:
 def _refusal(value: object) -> InvalidValue:
     shown = str(value) if isinstance(value, date) else repr(value)
     return InvalidValue(f"{shown} is not a date or time. {_FORMS}")
+
+
+class Stopwatch:
+    """Milliseconds between laps, each under the name of what was done."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def lap(self, name: str) -> None:
+        """What was done since the last lap was this."""
+        now = perf_counter()
+        self.laps[name] = self.laps.get(name, 0.0) + (now - self._last) * 1000
+        self._last = now

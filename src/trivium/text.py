@@ -212,7 +212,9 @@ def spans_of(text: str, wanted: AbstractSet[str]) -> list[Span]:
     if not text.isascii():
         return [span for span in spans(text) if span.term in wanted]
     folded = text.lower()
-    held = {word for word in set(folded.translate(_ASCII_FOLDS).split()) if STEMS[word] in wanted}
+    typed = set(folded.translate(_ASCII_FOLDS).split())
+    initials = {term[0] for term in wanted}  # a stem begins as its word does
+    held = {word for word in typed if word[0] in initials and STEMS[word] in wanted}
     found = [
         Span(word, STEMS[word], start, start + len(word))
         for word in held

@@ -669,6 +669,8 @@ class Result:
     facets: Mapping[str, Mapping[str, int]] | None = None
     """For each dimension how many units of `total` have each value; None unless asked for."""
     next_cursor: str | None = None
+    timing: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    """Milliseconds for each stage of the search, in order."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

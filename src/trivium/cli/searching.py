@@ -73,6 +73,9 @@ def search(
     cursor: Annotated[
         str | None, typer.Option(help="Go on after a page: the next_cursor of its JSON.")
     ] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Say on stderr what each stage took.")
+    ] = False,
     sql: Annotated[
         bool, typer.Option("--sql", help="Print the search as one SQL statement instead.")
     ] = False,
@@ -116,6 +119,10 @@ def search(
             budget=budget,
             reranker="" if no_rerank else reranker,
         )
+    if timing:
+        from trivium.cli.render import show_timing
+
+        show_timing(result)
     if json:
         from trivium.present import result_json, to_text
 
