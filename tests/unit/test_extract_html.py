@@ -155,3 +155,29 @@ def test_a_protected_book_is_named_as_such() -> None:
 def test_a_book_that_leads_nowhere_is_damaged() -> None:
     with pytest.raises(SourceError, match="no list of its chapters"):
         books.extract(zipped({"META-INF/container.xml": "<container/>"}), "book.epub")
+
+
+def test_an_old_book_may_name_its_document_types_and_lack_its_contents() -> None:
+    doctype = '<!DOCTYPE package PUBLIC "-//OEB 1.2 Package//EN" "http://example.org/oeb.dtd">'
+    item = '<item id="{0}" href="{0}" media-type="{1}"/>'
+    items = item.format("a.html", "text/html") + item.format("b.ncx", "application/x-dtbncx+xml")
+    package = (
+        f"{doctype}<package><metadata><title>Old</title></metadata><manifest>{items}</manifest>"
+        '<spine><itemref idref="a.html"/></spine></package>'
+    )
+    parts = {
+        "META-INF/container.xml": '<container><rootfile full-path="b.opf"/></container>',
+        "b.opf": package,
+        "a.html": "<html><body><p>Lamps.</p></body></html>",
+        "b.ncx": "<ncx><navPoint>",
+    }
+    extraction = books.extract(zipped(parts), "book.epub")
+    assert (extraction.title, extraction.text) == ("Old", "Lamps.")
+    bomb = package.replace('oeb.dtd">', 'oeb.dtd" [<!ENTITY a "aaaa">]>')
+    with pytest.raises(SourceError, match="declares a document type"):
+        books.extract(zipped({**parts, "b.opf": bomb}), "book.epub")
+
+
+def test_merged_cells_cannot_make_a_table_of_millions() -> None:
+    row = "<tr><td colspan=1000 rowspan=60000>x</td></tr>"
+    assert len(pages.extract(f"<table>{row * 100}</table>".encode(), "page.html").text) < 1_000_000

@@ -143,6 +143,7 @@ def test_rtf_beyond_reason() -> None:
     assert rtf.extract(b"{\\rtf1 cut short {\\b in the mid", "a.rtf").text == "cut short in the mid"
     assert rtf.extract(b"{\\rtf1 }}}}} x\\", "a.rtf").text == "x"
     assert rtf.extract(b"{\\rtf1 a\\bin5 {{{{{b}", "a.rtf").text == "ab"
+    assert rtf.extract(b"{\\rtf1 a\\bin5 {}xyzb{\\b c}}", "a.rtf").text == "abc"
     with pytest.raises(SourceError, match="nested more than 10,000 deep"):
         rtf.extract(b"{\\rtf1 " + b"{" * 20_000, "a.rtf")
     with pytest.raises(SourceError, match="it is not RTF"):
@@ -205,6 +206,28 @@ def test_an_e_mail_with_what_is_attached() -> None:
     ]
     assert extraction.title == "Die Brücke"
     assert extraction.fields["created"] == "2024-05-31T16:30:00.000000Z"
+
+
+def test_rtf_keeps_signs_of_two_halves_and_closes_footnotes() -> None:
+    smile = rb"\u-10179?\u-8694?"
+    source = (
+        rb"{\rtf1{\info{\title Feast " + smile + rb"}}A note{\footnote see {\b here}} goes on.}"
+    )
+    extraction = rtf.extract(source, "a.rtf")
+    assert extraction.title == "Feast \N{SMILING FACE WITH SMILING EYES}"
+    assert extraction.text == "A note [see here] goes on."
+
+
+@pytest.mark.parametrize(
+    ("charset", "said", "read"),
+    [
+        ("utf-8", "Café, crème, brûlée ".encode() + b"\xc3", "Café, crème, brûlée \ufffd"),
+        ("us-ascii", b"\x81 and \xe9 and \x8d", "\ufffd and \ufffd and \ufffd"),
+    ],
+)
+def test_a_mail_with_a_broken_byte_is_read(charset: str, said: bytes, read: str) -> None:
+    head = f"Subject: x\nContent-Type: text/plain; charset={charset}\n\n".encode()
+    assert email.extract(head + said, "a.eml").text == f"x\n\n{read}"
 
 
 def test_broken_mail() -> None:

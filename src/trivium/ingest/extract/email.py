@@ -15,7 +15,7 @@ from trivium.ingest.extract import html, html_blocks
 from trivium.ingest.extract.writer import Writer, known_fields, one_line
 from trivium.ingest.files import decode
 
-EXTRACTOR = "email/1"
+EXTRACTOR = "email/2"
 MEDIA_TYPE = "message/rfc822"
 
 _DEEPEST_MESSAGE = 4  # messages forwarded inside messages
@@ -106,7 +106,10 @@ class _Message:
                 return data.decode(charset)
         except (LookupError, UnicodeError, ValueError):
             pass
-        return (html.decode_html if kind == "text/html" else decode)(data, self._name)
+        try:
+            return (html.decode_html if kind == "text/html" else decode)(data, self._name)
+        except SourceError:  # a byte that was lost on the way is no reason to lose the message
+            return data.decode("utf-8", "replace")
 
 
 def _preferred(parts: list[Message]) -> list[Message]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from urllib.parse import unquote
 
 from lxml.etree import _Element as Element
@@ -14,10 +15,11 @@ from trivium.ingest.extract.package import Package, parse_xml
 from trivium.ingest.extract.trees import attribute, child, children, local
 from trivium.ingest.extract.writer import Writer, known_fields, one_line
 
-EXTRACTOR = "epub/1"
+EXTRACTOR = "epub/2"
 MEDIA_TYPE = "application/epub+zip"
 
 _PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+_DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^>\[]*>")
 _OBFUSCATED_FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 
 
@@ -28,11 +30,11 @@ def extract(data: bytes, name: str) -> Extraction:
     """
     package = Package(data)
     _refuse_protected(package)
-    container = package.xml("META-INF/container.xml")
+    container = _xml(package, "META-INF/container.xml")
     part = next((attribute(one, "full-path") for one in container.iter("{*}rootfile")), None)
     if not part or part not in package:
         raise SourceError("it holds no list of its chapters. It is damaged; get it again.")
-    book = package.xml(part)
+    book = _xml(package, part)
     manifest = {
         one.get("id") or "": one for one in children(child(book, "manifest")) if one.get("id")
     }
@@ -91,7 +93,7 @@ def _contents(
                 chapter = _resolved(target, link.get("href") or "")
                 labels.setdefault(chapter, html_blocks.flat_text(link))
         elif item.get("media-type") == "application/x-dtbncx+xml":
-            for point in _ncx(package.read(target), target):
+            for point in _points(package, target):
                 source = attribute(child(point, "content"), "src") or ""
                 text = child(point, "navLabel", "text")
                 label = one_line(text.text or "") if text is not None else ""
@@ -99,13 +101,17 @@ def _contents(
     return labels
 
 
-def _ncx(data: bytes, part: str) -> list[Element]:
-    head, declared, rest = data.partition(b"<!DOCTYPE")  # the standard asks for one in this file
-    return [
-        one
-        for one in parse_xml(head + rest.partition(b">")[2] if declared else data, part).iter()
-        if local(one) == "navPoint"
-    ]
+def _points(package: Package, part: str) -> list[Element]:
+    """The entries of a table of contents, none if it is damaged: the chapters are there."""
+    try:
+        return [one for one in _xml(package, part).iter() if local(one) == "navPoint"]
+    except SourceError:
+        return []
+
+
+def _xml(package: Package, part: str) -> Element:
+    """A part of the book; EPUB 2 asks for a document type, which may declare nothing itself."""
+    return parse_xml(_DOCUMENT_TYPE.sub(b"", package.read(part), count=1), part)
 
 
 def _texts(metadata: Element | None, name: str) -> list[str]:

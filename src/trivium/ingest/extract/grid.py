@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _LONGEST_REPEATED = 200  # heads are short; what is longer stands once
-_MOST_COLUMNS = 1_000  # as browsers read colspan
+_MOST_COLUMNS = 1_000  # as browsers read colspan; beyond that column nothing is merged
 _MOST_CELLS = 2_000_000
 
 
@@ -31,7 +31,7 @@ def spread(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
         for cell in row:
             while column < len(grid[at]) and grid[at][column] is not None:
                 column += 1
-            columns = max(1, min(cell.columns, _MOST_COLUMNS))
+            columns = max(1, min(cell.columns, _MOST_COLUMNS - column))
             below = max(1, min(cell.rows, len(rows) - at))
             left -= columns * below
             if left < 0:

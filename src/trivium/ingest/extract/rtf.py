@@ -9,7 +9,7 @@ from trivium.errors import SourceError
 from trivium.ingest.blocks import Extraction
 from trivium.ingest.extract.writer import Writer, known_fields, one_line
 
-EXTRACTOR = "rtf/1"
+EXTRACTOR = "rtf/2"
 MEDIA_TYPE = "application/rtf"
 
 _TOKEN = re.compile(
@@ -47,13 +47,16 @@ def extract(data: bytes, name: str) -> Extraction:
     if not data.lstrip()[:5] == b"{\\rtf":
         raise SourceError("it is not RTF: it does not begin with {\\rtf. Rename it.")
     reader = _Reader()
-    for match in _TOKEN.finditer(data):
+    position = 0
+    while match := _TOKEN.match(data, position):
         reader.read(match)
+        position = max(match.end(), reader.binary_until)
     reader.finish()
     times = {key: _moment(parts) for key, parts in reader.times.items()}
-    fields = {key: text for key, text in reader.info.items() if key != "title"}
+    info = {key: _joined(text) for key, text in reader.info.items()}
+    fields = {key: text for key, text in info.items() if key != "title"}
     return reader.writer.extraction(
-        reader.info.get("title"), known_fields(**fields, **times), MEDIA_TYPE, EXTRACTOR
+        info.get("title"), known_fields(**fields, **times), MEDIA_TYPE, EXTRACTOR
     )
 
 
@@ -70,6 +73,7 @@ class _Group:
     codec: str = "cp1252"
     fallback: int = 1  # characters behind \u that old readers show instead
     hidden: bool = False
+    footnote: bool = False
 
 
 @dataclass(slots=True)
@@ -96,7 +100,8 @@ class _Reader:
     _bytes: bytearray = field(default_factory=bytearray)
     _text: list[str] = field(default_factory=list)
     _skip: int = 0
-    _binary_until: int = 0
+    binary_until: int = 0
+    """Where the bytes of a picture end; what stands before is no text."""
     _mark: str = ""
     _paragraph: _Paragraph = field(default_factory=_Paragraph)
     _items: list[str] = field(default_factory=list)
@@ -104,8 +109,6 @@ class _Reader:
     _rows: list[list[str]] = field(default_factory=list)
 
     def read(self, match: re.Match[bytes]) -> None:
-        if match.start() < self._binary_until:
-            return
         word, number, hexadecimal, sign, brace, text, _ = match.groups()
         if text is not None:
             self._raw(text.replace(b"\r", b"").replace(b"\n", b""))
@@ -160,6 +163,8 @@ class _Reader:
     def _close(self) -> None:
         self._decode()
         if self._stack:
+            if self._group.footnote and not self._stack[-1].footnote:
+                self._put("]")
             self._group = self._stack.pop()
         self._starred = False
 
@@ -182,7 +187,7 @@ class _Reader:
             self._unicode(number or 0)
             return
         if word == "bin":
-            self._binary_until = end + max(0, number or 0)
+            self.binary_until = end + max(0, number or 0)
             return
         self._decode()
         if self._destination(word, starred) or self._group.place == "nowhere":
@@ -220,7 +225,8 @@ class _Reader:
             self._put(" [")
         if place == "mark":
             self._mark = ""
-        self._group = replace(self._group, place=place)
+        footnote = self._group.footnote or word == "footnote"
+        self._group = replace(self._group, place=place, footnote=footnote)
         if place == "styles":
             self._style = 0
         return True
@@ -271,8 +277,7 @@ class _Reader:
         text = "".join(self._text)
         self._text.clear()
         self._mark = "" if self._paragraph.in_table else self._mark
-        # Characters beyond the first 65,536 come as two halves.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _joined(text)
 
     def _end_paragraph(self) -> None:
         if self._paragraph.in_table:
@@ -313,6 +318,11 @@ class _Reader:
     def _end_list(self) -> None:
         self.writer.list(self._items)
         self._items = []
+
+
+def _joined(text: str) -> str:
+    """Characters beyond the first 65,536 come as two halves."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _known(codec: str) -> str:
