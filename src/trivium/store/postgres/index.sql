@@ -10,7 +10,9 @@ WHERE w.generation > coalesce((SELECT max(last) FROM segments), 0);
 DELETE FROM dead WHERE generation > coalesce((SELECT max(last) FROM segments), 0);
 
 -- name: index_state
-SELECT c.generation, c.stamp FROM commits c ORDER BY c.generation DESC LIMIT 1;
+SELECT c.generation, c.stamp, s.newest, s.count
+FROM (SELECT coalesce(max(number), 0) AS newest, count(*) AS count FROM segments) s, commits c
+ORDER BY c.generation DESC LIMIT 1;
 
 -- name: segment_keys
 SELECT s.number, s.first, s.last, s.chunks, c.stamp

@@ -17,6 +17,10 @@ Key = tuple[int, str]
 """A segment's number and the stamp of its last commit: a restored copy has other stamps."""
 
 
+Moment = tuple[int, str, int, int]
+"""A generation and its stamp; and since merging makes none, the newest segment and how many."""
+
+
 class State:
     """One generation of the index: a snapshot whose segments know no words, and their keys."""
 
@@ -32,12 +36,11 @@ class States:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[Key, Kept] = {}
-        self._newest: tuple[tuple[int, str], State] | None = None
+        self._newest: tuple[Moment, State] | None = None
         self._graphs: set[str] = set()
 
     def current(self, connection: Connection[Row]) -> State:
-        row = connection.execute(SQL["index_state"]).fetchone()
-        key = (row["generation"], row["stamp"]) if row else (0, "")
+        key: Moment = tuple(connection.execute(SQL["index_state"]).fetchone() or (0, "", 0, 0))
         newest = self._newest
         if newest and newest[0] == key:
             return newest[1]
