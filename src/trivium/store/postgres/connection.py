@@ -45,6 +45,7 @@ class Transaction:
 
     def __init__(self, connection: Connection[Row], statements: Mapping[str, str]) -> None:
         self.connection = connection
+        self.ended = False
         self._statements = statements
 
     def execute(self, statement: str, values: Values = (), /) -> psycopg.Cursor[Row]:
@@ -152,8 +153,7 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """What this thread reads in: the state of its view, or each statement the newest one."""
-        inside: list[Transaction] = getattr(self._local, "inside", [])
-        if inside:
+        if inside := self._inside():
             with in_our_words(self.address.shown):
                 yield inside[-1]
             return
@@ -176,16 +176,21 @@ class Connections:
                 self._give_back(connection)
                 raise
         transaction = Transaction(connection, self._statements)
-        if not hasattr(self._local, "inside"):
-            self._local.inside = []
-        self._local.inside.append(transaction)
+        self._local.inside = [*self._inside(), transaction]
         return transaction
 
     def end(self, transaction: Transaction) -> None:
-        inside: list[Transaction] = getattr(self._local, "inside", [])
-        if transaction in inside:
-            inside.remove(transaction)
-        self._give_back(transaction.connection)
+        """Whichever thread ends it, nobody reads in it any more."""
+        if not transaction.ended:
+            transaction.ended = True
+            self._give_back(transaction.connection)
+
+    def _inside(self) -> list[Transaction]:
+        """The transactions that this thread has begun and that are not ended."""
+        begun: list[Transaction] = getattr(self._local, "inside", [])
+        self._local.inside = [one for one in begun if not one.ended]
+        found: list[Transaction] = self._local.inside
+        return found
 
     def streaming(self, statement: str, values: Values = (), where: str = "") -> Iterator[Row]:
         """The rows of a statement, a few at a time however many there are."""
