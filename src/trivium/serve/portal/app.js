@@ -19,7 +19,10 @@ import { startUpload } from "./upload.js";
 
 const PAUSE = 30; // ms: letters that come faster than this are one question
 
-let typed = 0;
+const QUICK = 150; // ms between the letters of somebody who is typing
+
+let typed = 0; // the timer of the next question
+let pressed = -QUICK; // when the last letter came
 let since = 0; // when the key was pressed that the next drawing answers
 
 function follow(next, before) {
@@ -32,13 +35,16 @@ function follow(next, before) {
     drawDocument(next);
     markOpen(byId("hits"), next);
   }
-  if (asks) ask(next.filters === before.filters ? PAUSE : 0);
+  if (asks) ask(next.filters === before.filters);
 }
 
-function ask(pause) {
-  since ||= performance.now();
+/** The first letter asks at once; those that follow quickly wait for the next. */
+function ask(typing) {
+  const now = performance.now();
+  since ||= now;
   clearTimeout(typed);
-  typed = setTimeout(search.ask, pause);
+  typed = setTimeout(search.ask, typing && now - pressed < QUICK ? PAUSE : 0);
+  pressed = now;
 }
 
 /** The choice shows at once, before any answer to it. */

@@ -86,6 +86,7 @@ function fill(element, kind) {
       label.querySelector(".count").textContent = count.toLocaleString();
       label.querySelector(".count").title = counted(count, "result");
       label.classList.toggle("none", count === 0);
+      label.classList.toggle("chosen", chosen(kind).includes(value));
     },
   );
   list.classList.toggle("all", opened.has(kind));
