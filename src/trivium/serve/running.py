@@ -27,6 +27,8 @@ from trivium.serve.rates import Rates
 from trivium.serve.service import DEFAULTS, Options, Service
 
 KEEP_ALIVE_SECONDS = 15
+WAITING = 128
+"""Connections that may wait to be taken."""
 LONGEST_HEAD = 32 * 1024
 
 AFAR = 50.0
@@ -161,6 +163,7 @@ def listening(library: Library, host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(WAITING)  # who comes before the server is up waits, and is not refused
     except OSError as error:
         listener.close()
         raise InvalidValue(
