@@ -69,7 +69,9 @@ class Block:
 def merge_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Block:
     """The living vectors of several blocks as one."""
     numbers = np.concatenate([b.numbers[m] for b, m in zip(blocks, alive, strict=True)])
-    matrix = np.concatenate([b.matrix[m] for b, m in zip(blocks, alive, strict=True)])
+    pairs = zip(blocks, alive, strict=True)
+    # what lives as a whole is not copied before it is joined: vectors are most of a build's memory
+    matrix = np.concatenate([b.matrix if m.all() else b.matrix[m] for b, m in pairs])
     order = np.argsort(numbers, kind="stable")
     if not (order == np.arange(len(order))).all():
         numbers, matrix = numbers[order], matrix[order]
