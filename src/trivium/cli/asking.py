@@ -77,6 +77,7 @@ def ask(
             asked, budget=budget, filter=flags.filter(), profile=profile, reranker=reranker
         )
         if _lacks_model(opened):
+            _announce_context()
             _show_context(found, json)
             raise typer.Exit(1)
         if not json:
@@ -120,6 +121,7 @@ def check(
     with libraries.open(locate(library)) as opened:
         if _lacks_model(opened):
             pairs = opened.held_against(file, filter=filter, profile=profile, reranker=reranker)
+            _announce_context()
             if json:
                 sent = [{"passage": text, "context": context_json(one)} for text, one in pairs]
                 typer.echo(to_text(sent))
@@ -140,9 +142,10 @@ def check(
             typer.echo(f"    ({place_of(one.citation.hit)})")
             typer.echo(f"  {one.why}\n")
         count = len(findings.contradictions)
-        typer.echo(
-            f"{count} contradiction{'s' if count != 1 else ''} in {findings.passages} passages"
-        )
+        if count or not findings.problems:  # none among what was not read says nothing
+            typer.echo(
+                f"{count} contradiction{'s' if count != 1 else ''} in {findings.passages} passages"
+            )
     if findings.dropped:
         typer.echo(
             f"! {findings.dropped} claims were dropped: their quotations are not in the texts",
@@ -155,14 +158,17 @@ def check(
 
 
 def _lacks_model(opened: Library) -> bool:
-    """Whether there is no chat model; then what to set is said, and what would be sent is shown."""
+    """Whether there is no chat model; then what to set is said."""
     try:
         opened.chat()
     except InvalidValue as error:
         typer.echo(f"! {error}", err=True)
-        typer.echo("! this is the context that it would have been sent:", err=True)
         return True
     return False
+
+
+def _announce_context() -> None:
+    typer.echo("! this is the context that it would have been sent:", err=True)
 
 
 def _show_context(found: Context, as_json: bool) -> None:

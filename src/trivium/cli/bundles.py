@@ -53,6 +53,11 @@ def import_any(
         raise InvalidValue("bundles are taken in one at a time; name one of them")
     elif scope or base or reprocess:
         raise InvalidValue("--scope, --base and --reprocess are for files of facts")
+    elif Path(paths[0]).is_file():
+        raise InvalidValue(
+            f"{paths[0]} is neither a bundle, which is a folder NAME.omnidata, nor facts "
+            f"({', '.join(FACTS)}); 'trivium add' takes in documents"
+        )
     else:
         import_bundle(paths[0], library, profile, model, json)
 
@@ -115,6 +120,11 @@ def export_any(
         export_facts(to, library, force, scope, subject, predicate, graph, json)
     elif subject or predicate or graph:
         raise InvalidValue("--subject, --predicate and --graph are for facts; --to NAME.ttl")
+    elif (ending := Path(to).suffix.lower()) and ending != ".omnidata":
+        raise InvalidValue(
+            f"nothing is written as '{ending}': --to NAME.omnidata is a bundle, and "
+            f"{', '.join(FACTS)} are facts"
+        )
     else:
         export_bundle(to, library, force, flags, json)
 

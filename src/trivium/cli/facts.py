@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, reach
-from trivium.errors import InvalidValue
+from trivium.errors import InvalidValue, UnknownName, nearest
 
 
 def import_facts(
@@ -115,6 +115,12 @@ def remove(
         return
     with libraries.open(locate(library)) as opened:
         facts, documents = opened.remove_facts(pattern)
+        known = [] if facts or not predicate else opened.predicates()
+    if not facts:
+        raise UnknownName(
+            f"no fact matches, so none was removed.{nearest(predicate or '', known)} "
+            "'trivium facts' and 'trivium sparql' show what is stated"
+        )
     show_done(
         f"removed {facts} facts of {len(documents)} documents; 'trivium rollback' undoes it",
         {"facts": facts, "documents": documents} if json else None,

@@ -78,6 +78,11 @@ def _record(
 def _lines(data: dict[str, Any]) -> list[str]:
     counts = ", ".join(f"{data[v]} {v}" for v in ("accepted", "dismissed", "modified", "failed"))
     lines = [counts]
+    if data.get("unused_by"):
+        lines.append(
+            f"profile '{data['unused_by']}' has no signals, so judgements change nothing there; "
+            f"these are the weights of '{data['profile']}'"
+        )
     if data["counted"] < data["needed"]:
         lines.append(f"{data['counted']} of {data['needed']} judgements; weights stay as they are")
     else:

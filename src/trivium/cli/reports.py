@@ -24,7 +24,7 @@ def counted(report: AddReport) -> str:
     """How many of each; "" if nothing happened."""
     counts = {
         "added": len(report.added),
-        "updated": len(report.updated),
+        "updated": len(set(report.updated) - set(report.renamed)),
         "unchanged": len(report.unchanged),
         "renamed": len(report.renamed),
         "removed": len(report.removed),

@@ -94,6 +94,8 @@ def search(
         rdf_type, graph, exclude, created_from, created_until, valid_at, include_expired,
         subclasses,
     )  # fmt: skip
+    if most_memories is not None and not include_memories and "memory" not in (kind or ()):
+        raise InvalidValue("--most-memories counts what --include-memories shows; add that")
     if sql:
         from trivium.cli.facts import show_statement
 

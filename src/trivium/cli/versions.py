@@ -103,6 +103,8 @@ def prune(
         f"files {went}: {_size(pruned.bytes)}"
     )
     show_done(sentence, {**asdict(pruned), "dry_run": dry_run} if json else None)
+    if not json:
+        typer.echo("! archived files of the last hour stay: an add may be using them", err=True)
 
 
 _AGO = re.compile(r"([0-9]{1,4})([dwy])")

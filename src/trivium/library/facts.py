@@ -123,6 +123,10 @@ class Knowing(Filling):
         self._store.settle()
         return len(quads), changed
 
+    def predicates(self) -> list[str]:
+        """Every property that any statement has, in order."""
+        return self._store.graph.predicates()
+
     def facts(
         self, subject: str, *, depth: int = 1, limit: int = 100, grant: Grant = OWNER
     ) -> Around:

@@ -43,13 +43,15 @@ class Judging(Opened):
         """The verdicts so far, their rate, and the weights before and after them."""
         if profile is None or isinstance(profile, str):
             profile = load_profile(profile or self.profile_name)
-        if profile.search.score.method == "none":
+        unused = profile.name if profile.search.score.method == "none" else None
+        if unused is not None:
             profile = load_profile("vault")
         settings = profile.search.score
         counts = self._store.feedback.counts(grant)
         tally, moved = Tally.of(counts), shift(counts, settings)
         return {
             "profile": profile.name,
+            "unused_by": unused,
             **{str(verdict): count for verdict, count in counts.items()},
             "counted": tally.counted,
             "needed": settings.adapt_after,
