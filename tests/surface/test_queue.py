@@ -403,7 +403,7 @@ elif stage == "archive":
     archive.Path.replace = kill
 elif stage == "store":
     import trivium.store.record.writing as writing
-    writing.index_words = kill
+    writing._index_batch = kill
 elif stage == "embed":
     import trivium.embed.hashing as hashing
     hashing.Hashing.documents = kill
