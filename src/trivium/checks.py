@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trivium.config import Profile
 from trivium.errors import InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
 from trivium.types import Filter, Grant, SearchRequest
 
 MOST_HITS = 1000
+MEMORY = Filter(kind=("memory",))
 
 
 def check_numbers(request: SearchRequest) -> None:
@@ -77,3 +80,14 @@ def idle_wishes(profile: Profile, request: SearchRequest) -> list[str]:
         f"profile '{profile.name}' has no signals, so preferred tags and domains change nothing; "
         "use --profile vault"
     ]
+
+
+def without_memories(request: SearchRequest) -> SearchRequest:
+    """The request for everything but memories."""
+    filter = request.filter
+    return replace(request, filter=replace(filter, exclude=(*filter.exclude, MEMORY)))
+
+
+def only_memories(request: SearchRequest) -> SearchRequest:
+    """The request for memories alone."""
+    return replace(request, filter=replace(request.filter, kind=MEMORY.kind))

@@ -60,6 +60,16 @@ def trusts(legs: Sequence[Leg]) -> Mapping[str, float]:
     return {leg.name: leg.trust for leg in legs}
 
 
+def matched_by(legs: Sequence[Leg]) -> list[int]:
+    """How many hold a word of the query, by each leg that counts them."""
+    return [leg.matched for leg in legs if leg.matched is not None]
+
+
+def notes(legs: Sequence[Leg], *states: LegState) -> list[str]:
+    """What legs in these states have to say about themselves."""
+    return [f"{leg.name}: {leg.note}" for leg in legs if leg.state in states and leg.note]
+
+
 def agrees_on_meaning(legs: Sequence[Leg]) -> bool:
     """Whether vectors and words as typed are both heard: what they agree on is worth following.
 

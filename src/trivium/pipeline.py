@@ -12,13 +12,22 @@ from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.checks import check_numbers, check_scopes, idle_wishes, require_legs, slips
+from trivium.checks import (
+    MEMORY,
+    check_numbers,
+    check_scopes,
+    idle_wishes,
+    only_memories,
+    require_legs,
+    slips,
+    without_memories,
+)
 from trivium.clock import Stopwatch
 from trivium.company import in_company
 from trivium.config import FuseSettings, Profile
 from trivium.errors import EmptyQuery, InvalidValue, UnknownName, nearest
 from trivium.fuse import fuse, group
-from trivium.guard import agrees_on_meaning, completed, guarded, trusts
+from trivium.guard import agrees_on_meaning, completed, guarded, matched_by, notes, trusts
 from trivium.pages import Cursor, all_shown, next_cursor, with_words
 from trivium.present import afforded, facets, hit
 from trivium.protocols import Embedder, Reranker, View
@@ -43,7 +52,6 @@ from trivium.values import dataclass
 if TYPE_CHECKING:  # it loads logging, which a search of one leg needs as little as threads
     from concurrent.futures import Executor
 
-MEMORY = Filter(kind=("memory",))
 EVERYTHING = 1 << 60
 NOTHING = Ranking()
 EQUAL = FuseSettings(method="rrf")
@@ -116,7 +124,7 @@ class Search:
         self, request: SearchRequest, depths: Mapping[str, int], later: bool = False
     ) -> tuple[list[Leg], bool]:
         """What the legs found; and whether that is all that hold a word, because few do."""
-        asked = request if self._mixes_memories() else _without_memories(request)
+        asked = request if self._mixes_memories() else without_memories(request)
         legs = self._retrieve(asked, depths)
         small = not later and self._is_small(legs, request.limit)
         return [self._completed(leg, asked) for leg in legs] if small else legs, small
@@ -141,11 +149,11 @@ class Search:
             hits=hits,
             legs=tuple(legs),
             total=trail.total,
-            matched=sum(matched) if (matched := _matched(legs)) else trail.total,
+            matched=sum(matched) if (matched := matched_by(legs)) else trail.total,
             took_ms=(perf_counter() - started) * 1000,
             mode=request.mode,
             timing=trail.watch.laps,
-            degraded=(*_notes(legs, LegState.FAILED), *judged.degraded),
+            degraded=(*notes(legs, LegState.FAILED), *judged.degraded),
             warnings=(
                 *self._warnings(legs, request, cursor),
                 *all_shown(page, request.limit),
@@ -258,7 +266,7 @@ class Search:
         """
         started = perf_counter()
         roads = {name: depth for name, depth in depths.items() if name == "keyword"} or depths
-        legs = self._retrieve(_only_memories(request), roads)
+        legs = self._retrieve(only_memories(request), roads)
         settings = self.profile.search.memory
         most = settings.most if request.most_memories is None else request.most_memories
         if "memory" in request.filter.kind and request.most_memories is None:
@@ -269,13 +277,13 @@ class Search:
             LegState.OK if len(known) else LegState.EMPTY,
             known,
             ms=(perf_counter() - started) * 1000,
-            matched=sum(_matched(legs)),
+            matched=sum(matched_by(legs)),
         )
         return beside(found, known, settings.score), leg
 
     def _is_small(self, legs: Sequence[Leg], limit: int) -> bool:
         """Whether so few hold a word of the query that a page should not drop most of them."""
-        found = sum(_matched(legs))
+        found = sum(matched_by(legs))
         return 2 * limit < found < self.profile.search.small_corpus
 
     def _completed(self, leg: Leg, request: SearchRequest) -> Leg:
@@ -341,26 +349,13 @@ class Search:
     def _warnings(
         self, legs: Sequence[Leg], request: SearchRequest, cursor: Cursor | None
     ) -> list[str]:
-        warnings = [*self.view.warnings, *_notes(legs, LegState.OK, LegState.EMPTY)]
+        warnings = [*self.view.warnings, *notes(legs, LegState.OK, LegState.EMPTY)]
         warnings += slips(self.view, request.filter) + idle_wishes(self.profile, request)
         if cursor and cursor.stamp != self.view.stamp:
             warnings.append(
                 "the library was changed since the first page: a hit may be missing or come twice"
             )
         return warnings
-
-
-def _without_memories(request: SearchRequest) -> SearchRequest:
-    filter = request.filter
-    return replace(request, filter=replace(filter, exclude=(*filter.exclude, MEMORY)))
-
-
-def _only_memories(request: SearchRequest) -> SearchRequest:
-    return replace(request, filter=replace(request.filter, kind=MEMORY.kind))
-
-
-def _matched(legs: Sequence[Leg]) -> list[int]:
-    return [leg.matched for leg in legs if leg.matched is not None]
 
 
 def _keyword(search: Search, request: SearchRequest, depth: int) -> Leg:
@@ -403,7 +398,3 @@ _ROADS: Mapping[str, Callable[[Search, SearchRequest, int], Leg]] = {
     "vector": _vector,
     "trigram": _trigram,
 }
-
-
-def _notes(legs: Sequence[Leg], *states: LegState) -> list[str]:
-    return [f"{leg.name}: {leg.note}" for leg in legs if leg.state in states and leg.note]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from trivium.checks import MEMORY
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
-from trivium.pipeline import MEMORY
 from trivium.protocols import SpellingSearch, WordSearch
 from trivium.text import Span, spans
 from trivium.types import COLUMNS, OWNER, Bm25, Clause, Filter, Grant, Phrase, WordQuery

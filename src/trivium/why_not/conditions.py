@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from trivium.checks import MEMORY
 from trivium.clock import format_time
-from trivium.pipeline import MEMORY
 from trivium.sources import source_matcher
 from trivium.types import NO_FILTER, Document, Filter, SearchRequest
 
