@@ -182,7 +182,7 @@ def test_what_the_search_did_without_is_told(
     chat.troubles = [Trouble(401)] * 2
     data = json.loads(run("check", note, "-L", world, "--reranker", "gone", "--json").stdout)
     assert len(data["degraded"]) == 1
-    assert data["warnings"] == []
+    assert not [warning for warning in data["warnings"] if "rerank" in warning]
 
 
 def test_no_document_steers_the_terminal(

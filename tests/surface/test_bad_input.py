@@ -94,7 +94,7 @@ class TestRequests:
             ("get #99", "there is no document '#99'"),
             ("get #3 nothing", "there is no document 'nothing'"),
             ("versions nothing", "there is no document 'nothing'"),
-            ("rollback #3 7", "has no version 7; 'trivium versions' lists them"),
+            ("rollback #3 7", "has no version 7; 'trivium versions"),
             ("rollback nothing 1", "there is no document 'nothing'"),
             ("remove nothing", "there is no document 'nothing'"),
             ("list -n 0", "0 documents cannot be listed"),

@@ -49,7 +49,7 @@ def test_the_example_of_the_design_works(
 def test_the_public_names_are_these() -> None:
     assert sorted(trivium.__all__) == [
         *("Filter", "Grant", "Hit", "Library", "Part", "Result", "SearchRequest"),
-        *("TriviumError", "__version__", "init", "open"),
+        *("TriviumError", "__version__", "connect", "init", "open"),
     ]
 
 

@@ -64,6 +64,8 @@ class Systems:
     progress: Progress = silent
     notes: dict[str, None] = field(default_factory=dict)
     """What went wrong on the way without stopping it, each once."""
+    lacking: set[str] = field(default_factory=set)
+    """What answers had to do without."""
     memory: RunMemory | None = None
     """Rankings of earlier evaluations of the very same engine, library and queries."""
 
@@ -193,7 +195,7 @@ class Systems:
         if known is not None:
             return known
         run = made()
-        if memory and not self.notes:
+        if memory and not self.lacking:
             memory.keep(name, profile, run)
         return run
 
@@ -218,6 +220,7 @@ class Systems:
 
     def _search(self, text: str, profile: Profile, limit: int, cursor: str | None = None) -> Result:
         result = self.library.search(text, profile=profile, limit=limit, cursor=cursor)
+        self.lacking.update(result.degraded)
         for note in (*result.degraded, *result.warnings):
             self.notes[note] = None
         return result
