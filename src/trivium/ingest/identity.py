@@ -121,8 +121,13 @@ def _moved(
 def _new(strangers: Sequence[Waiting], store: Known) -> dict[str, str]:
     """An id of its own for each, also where a document that moved away still has the usual one."""
     ids: dict[str, str] = {}
-    usual = [one.draft.document.id for one in strangers]
-    taken = {id for id, document in store.find(usual, OWNER).items() if document.id == id}
+    usual = {one.draft.document.id: one.draft.document.uri for one in strangers}
+    taken = {
+        id
+        for id, document in store.find(list(usual), OWNER).items()
+        # one with this uri was not there a moment ago: somebody else is adding the same file
+        if document.id == id and document.uri != usual[id]
+    }
     for one in strangers:
         id, uri = one.draft.document.id, one.draft.document.uri
         for number in count(2):
