@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many, reach
+from trivium.cli.asked import CategoryOption, ProfileOption, ScopeOption, SourceOption
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, locate, reach
 from trivium.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -18,15 +19,9 @@ MOST_NAMED = 5
 """Of what was left out so many are named; --json names all."""
 
 BudgetOption = Annotated[int, typer.Option(help="Tokens that the context may have.")]
-ProfileOption = Annotated[
-    str | None, typer.Option(help="A profile's name or TOML file.", show_default=False)
-]
 RerankerOption = Annotated[
     str | None, typer.Option(help="A reranker of your settings.", show_default=False)
 ]
-ScopeOption = Annotated[Many, many("--scope", help="Only this scope.")]
-SourceOption = Annotated[Many, many("--source", help="#7, a file name, a path glob.")]
-CategoryOption = Annotated[Many, many("--category", help="Only this category.")]
 
 
 def context(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.asked import CategoryOption, KindOption, ScopeOption, SourceOption, TagOption
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, locate
 from trivium.errors import InvalidValue
 
 FACTS = (".ttl", ".nt", ".nq", ".trig", ".jsonld", ".rdf", ".owl")
@@ -97,11 +98,11 @@ def export_any(
     ],
     library: LibraryOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there already.")] = False,
-    scope: Annotated[Many, many("--scope", help="Only this scope.")] = None,
-    source: Annotated[Many, many("--source", help="#7, a file name, a path glob.")] = None,
-    category: Annotated[Many, many("--category", help="Only this category.")] = None,
-    kind: Annotated[Many, many("--kind", help="note, entry, memory …")] = None,
-    tag: Annotated[Many, many("--tag", help="Only with this tag.")] = None,
+    scope: ScopeOption = None,
+    source: SourceOption = None,
+    category: CategoryOption = None,
+    kind: KindOption = None,
+    tag: TagOption = None,
     subject: Annotated[str | None, typer.Option(help="Only facts about this IRI.")] = None,
     predicate: Annotated[str | None, typer.Option(help="Only facts with this IRI.")] = None,
     graph: Annotated[str | None, typer.Option(help="Only facts of this graph.")] = None,

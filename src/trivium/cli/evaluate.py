@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trivium.cli.asked import FolderModelOption, QrelsOption, QueriesOption
 from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
 from trivium.errors import InvalidValue, SourceError
 
@@ -35,16 +36,9 @@ def evaluate(
         ),
     ],
     library: LibraryOption = None,
-    queries: Annotated[
-        str | None, typer.Option(help="queries_NAME.jsonl of the folder.", show_default=False)
-    ] = None,
-    qrels: Annotated[
-        str | None,
-        typer.Option(help="qrels/NAME.tsv of the folder, or a TREC file.", show_default=False),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Embed the folder with this model.", show_default=False)
-    ] = None,
+    queries: QueriesOption = None,
+    qrels: QrelsOption = None,
+    model: FolderModelOption = None,
     baseline: Annotated[str, typer.Option(help="The row to compare with.")] = "keyword",
     profile: Annotated[Many, many("--profile", help="Also this profile, a TOML file.")] = None,
     run: Annotated[Many, many("--run", help="Also this TREC run; may be repeated.")] = None,

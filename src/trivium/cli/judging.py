@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from trivium.cli.asked import ProfileOption
 from trivium.cli.options import JsonOption, LibraryOption, reach
 from trivium.types import Verdict
 
@@ -51,9 +52,7 @@ def failed(
 @feedback.command()
 def stats(
     library: LibraryOption = None,
-    profile: Annotated[
-        str | None, typer.Option(help="A profile's name or TOML file.", show_default=False)
-    ] = None,
+    profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the verdicts so far, and the weights before and after them."""

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, locate, many, reach
+from trivium.cli.asked import CategoryOption, KindOption, ScopeOption, SourceOption, TagOption
+from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, locate, reach
 from trivium.cli.tiers import TiersOption, one_or_all
 from trivium.errors import InvalidValue
 
@@ -42,11 +43,11 @@ def get(
 def list_documents(
     library: LibraryOption = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", help="At most so many.")] = None,
-    scope: Annotated[Many, many("--scope", help="Only this scope.")] = None,
-    source: Annotated[Many, many("--source", help="#7, a file name, a path glob.")] = None,
-    category: Annotated[Many, many("--category", help="Only this category.")] = None,
-    kind: Annotated[Many, many("--kind", help="note, entry, memory …")] = None,
-    tag: Annotated[Many, many("--tag", help="Only with this tag.")] = None,
+    scope: ScopeOption = None,
+    source: SourceOption = None,
+    category: CategoryOption = None,
+    kind: KindOption = None,
+    tag: TagOption = None,
     json: JsonOption = False,
 ) -> None:
     """List documents."""

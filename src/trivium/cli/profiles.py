@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import JsonOption, LibraryOption, Many, many
+from trivium.cli.asked import SetOption
+from trivium.cli.options import JsonOption, LibraryOption
 
 profiles = typer.Typer(name="profile", help="Look at profiles.", no_args_is_help=True)
 
@@ -31,7 +32,7 @@ def show_profile(name: Annotated[str, typer.Argument(help="A name or a TOML file
 @profiles.command("check")
 def check_profile(
     name: Annotated[str, typer.Argument(help="A name or a TOML file.")],
-    settings: Annotated[Many, many("--set", help="Override: search.fuse.k=30.")] = None,
+    settings: SetOption = None,
     library: LibraryOption = None,
 ) -> None:
     """Check that a profile is right and, with -L, that the library can serve it."""

@@ -7,6 +7,33 @@ from typing import Annotated, Literal
 
 import typer
 
+from trivium.cli.asked import (
+    AsOfOption,
+    CategoryOption,
+    CreatedFromOption,
+    CreatedUntilOption,
+    DomainOption,
+    ExcludeOption,
+    GraphOption,
+    IncludeExpiredOption,
+    IncludeMemoriesOption,
+    KindOption,
+    LegOption,
+    LimitOption,
+    MetaOption,
+    PredicateOption,
+    ProfileOption,
+    RdfTypeOption,
+    ScopeOption,
+    SetOption,
+    SeverityOption,
+    SourceOption,
+    SubclassesOption,
+    SubjectOption,
+    TagOption,
+    TypeOption,
+    ValidAtOption,
+)
 from trivium.cli.options import FilterFlags, JsonOption, LibraryOption, Many, many
 from trivium.cli.tiers import TierOption, TiersOption, one_or_all
 from trivium.errors import InvalidValue
@@ -17,45 +44,35 @@ def search(
     library: LibraryOption = None,
     tiers: TiersOption = False,
     tier: TierOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Hits, 1 to 1000.")] = 10,
-    profile: Annotated[
-        str | None, typer.Option(help="A profile's name or TOML file.", show_default=False)
-    ] = None,
-    settings: Annotated[Many, many("--set", help="Override: search.fuse.k=30.")] = None,
+    limit: LimitOption = 10,
+    profile: ProfileOption = None,
+    settings: SetOption = None,
     mode: Annotated[Literal["scan", "full"], typer.Option(help="Snippets, or all.")] = "scan",
-    leg: Annotated[Many, many("--leg", help="Only this leg; may be repeated.")] = None,
+    leg: LegOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every score's parts.")] = False,
-    scope: Annotated[Many, many("--scope", help="Only this scope.")] = None,
-    source: Annotated[Many, many("--source", help="#7, a file name, a path glob.")] = None,
-    category: Annotated[Many, many("--category", help="Only this category.")] = None,
-    kind: Annotated[Many, many("--kind", help="note, entry, memory …")] = None,
-    type: Annotated[Many, many("--type", help="Only this type.")] = None,
-    domain: Annotated[Many, many("--domain", help="Only this domain.")] = None,
-    severity: Annotated[Many, many("--severity", help="Only this severity.")] = None,
-    tag: Annotated[Many, many("--tag", help="Only with this tag.")] = None,
-    meta: Annotated[Many, many("--meta", help="Metadata, key=value.")] = None,
-    subject: Annotated[Many, many("--subject", help="Only facts about this IRI.")] = None,
-    predicate: Annotated[Many, many("--predicate", help="Only facts with this IRI.")] = None,
-    rdf_type: Annotated[Many, many("--rdf-type", help="Only subjects of this type.")] = None,
-    subclasses: Annotated[
-        bool, typer.Option("--subclasses", help="A --rdf-type stands for its subclasses too.")
-    ] = False,
-    graph: Annotated[Many, many("--graph", help="Only facts of this graph.")] = None,
+    scope: ScopeOption = None,
+    source: SourceOption = None,
+    category: CategoryOption = None,
+    kind: KindOption = None,
+    type: TypeOption = None,
+    domain: DomainOption = None,
+    severity: SeverityOption = None,
+    tag: TagOption = None,
+    meta: MetaOption = None,
+    subject: SubjectOption = None,
+    predicate: PredicateOption = None,
+    rdf_type: RdfTypeOption = None,
+    subclasses: SubclassesOption = False,
+    graph: GraphOption = None,
     prefer_tag: Annotated[Many, many("--prefer-tag", help="Rank this tag higher.")] = None,
     prefer_domain: Annotated[str | None, typer.Option(help="Rank this domain higher.")] = None,
-    exclude: Annotated[Many, many("--not", help="Leave out, e.g. category=rules.")] = None,
-    created_from: Annotated[str | None, typer.Option(help="Created on or after.")] = None,
-    created_until: Annotated[str | None, typer.Option(help="Created before.")] = None,
-    valid_at: Annotated[str | None, typer.Option(help="Valid at this time, not now.")] = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="As it was then: a date, or DOC@VERSION.")
-    ] = None,
-    include_expired: Annotated[
-        bool, typer.Option("--include-expired", help="Also what is no longer valid.")
-    ] = False,
-    include_memories: Annotated[
-        bool, typer.Option("--include-memories", help="Also memories.")
-    ] = False,
+    exclude: ExcludeOption = None,
+    created_from: CreatedFromOption = None,
+    created_until: CreatedUntilOption = None,
+    valid_at: ValidAtOption = None,
+    as_of: AsOfOption = None,
+    include_expired: IncludeExpiredOption = False,
+    include_memories: IncludeMemoriesOption = False,
     most_memories: Annotated[
         int | None, typer.Option(help="At most so many memories.", show_default=False)
     ] = None,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
+from trivium.cli.asked import FolderModelOption, QrelsOption, QueriesOption, SetOption
+from trivium.cli.options import JsonOption, LibraryOption, Many, locate
 from trivium.errors import InvalidValue, SourceError
 
 if TYPE_CHECKING:
@@ -31,17 +32,10 @@ def tune(
     profile: Annotated[
         str | None, typer.Option(help="The profile to begin with.", show_default=False)
     ] = None,
-    settings: Annotated[Many, many("--set", help="Override: search.fuse.k=30.")] = None,
-    queries: Annotated[
-        str | None, typer.Option(help="queries_NAME.jsonl of the folder.", show_default=False)
-    ] = None,
-    qrels: Annotated[
-        str | None,
-        typer.Option(help="qrels/NAME.tsv of the folder, or a TREC file.", show_default=False),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Embed the folder with this model.", show_default=False)
-    ] = None,
+    settings: SetOption = None,
+    queries: QueriesOption = None,
+    qrels: QrelsOption = None,
+    model: FolderModelOption = None,
     output: Annotated[str, typer.Option(help="The profile to write.")] = "tuned.toml",
     json: JsonOption = False,
 ) -> None:

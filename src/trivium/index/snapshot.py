@@ -148,8 +148,7 @@ class Seen:
         counted = np.array([name in columns for name in COLUMNS])
         known = self._frequencies.setdefault(counted.tobytes(), {})
         known |= words.frequencies(self.parts, [t for t in terms if t not in known], counted)
-        count = sum(int(np.count_nonzero(visible)) for visible in self.visible)
-        return Frequencies(count, {term: known[term] for term in terms if term in known})
+        return Frequencies(self.count, {term: known[term] for term in terms if term in known})
 
     def frequency(self, terms: tuple[str, ...]) -> int:
         """How many visible rows hold these terms side by side, in any column."""
@@ -260,6 +259,11 @@ class Seen:
             segment.iris[subject] if subject else document
             for subject, document in zip(subjects, documents, strict=True)
         ]
+
+    @cached_property
+    def count(self) -> int:
+        """How many chunks are visible."""
+        return sum(int(np.count_nonzero(visible)) for visible in self.visible)
 
     @cached_property
     def stamp(self) -> int:

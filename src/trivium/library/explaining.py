@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from trivium.config import Profile, load_profile
-from trivium.graph.names import expand_filter, is_structural
+from trivium.config import Profile
 from trivium.library.searching import Searching
 from trivium.types import NO_FILTER, OWNER, Filter, Grant, SearchRequest
 
@@ -41,11 +40,6 @@ class Explaining(Searching):
         from trivium.why_not import why_not
 
         document = self._found([name], grant)[name]
-        if profile is None or isinstance(profile, str):
-            profile = load_profile(profile or self.profile_name)
-        profile, reader = self._reader(profile, reranker)
-        if is_structural(filter):
-            filter = expand_filter(filter, self._store.graph.prefixes(grant))
         request = SearchRequest(
             query,
             limit,
@@ -55,6 +49,5 @@ class Explaining(Searching):
             most_memories=most_memories,
             budget=budget,
         )
-        with self._store.view(grant, filter.as_of) as view:
-            search = self._search(view, profile, reader, grant, now)
-            return why_not(search, request, document, name)
+        with self._asked(request, profile, reranker, grant, now) as (search, asked):
+            return why_not(search, asked, document, name)

@@ -32,14 +32,7 @@ class Searching(Opened, Asking):
         now: datetime | None = None,
     ) -> Result:
         """Search by meaning, words and spelling; the result explains how it came about."""
-        if profile is None or isinstance(profile, str):
-            profile = load_profile(profile or self.profile_name)
-        profile, reader = self._reader(profile, reranker)
-        if is_structural(request.filter):
-            named = expand_filter(request.filter, self._store.graph.prefixes(grant))
-            request = replace(request, filter=named)
-        with self._store.view(grant, request.filter.as_of) as view:
-            search = self._search(view, profile, reader, grant, now)
+        with self._asked(request, profile, reranker, grant, now) as (search, request):
             result = search(request)
         sources = self._store.sources()
         subjects = frozenset(h.chunk.subject for h in result.hits if h.chunk.subject)
@@ -65,6 +58,25 @@ class Searching(Opened, Asking):
         """The pipeline itself over one state of the library, as its owner sees it, unreranked."""
         with self._store.view(OWNER) as view:
             yield self._search(view, profile, None, OWNER, None)
+
+    @contextmanager
+    def _asked(
+        self,
+        request: SearchRequest,
+        profile: str | Profile | None,
+        reranker: str | None,
+        grant: Grant,
+        now: datetime | None,
+    ) -> Iterator[tuple[Search, SearchRequest]]:
+        """The pipeline that a request is for, and the request with all names written out."""
+        if profile is None or isinstance(profile, str):
+            profile = load_profile(profile or self.profile_name)
+        profile, reader = self._reader(profile, reranker)
+        if is_structural(request.filter):
+            named = expand_filter(request.filter, self._store.graph.prefixes(grant))
+            request = replace(request, filter=named)
+        with self._store.view(grant, request.filter.as_of) as view:
+            yield self._search(view, profile, reader, grant, now), request
 
     def _search(
         self,

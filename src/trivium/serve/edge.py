@@ -48,7 +48,7 @@ class Edge:
                 raise exchange.failure
         except Problem as problem:
             await exchange.refuse(problem)
-        except Exception as error:
+        except Exception as error:  # a fault of ours: logged, and no trace of it goes out
             log_failure(error, scope["path"])
             await exchange.refuse(unexpected())
         finally:

@@ -151,7 +151,7 @@ class Tasks:
         except TriviumError as error:
             log("task", id=id, reason=f"{type(error).__name__}: {error}")
             self._note(id, state="failed", problem=problem_of(error).as_json())
-        except Exception as error:
+        except Exception as error:  # a fault of ours must not leave a task that never ends
             log_failure(error, f"task {id}")
             self._note(id, state="failed", problem=unexpected().as_json())
         else:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from trivium.store.lance.dataset import Dataset, DatasetDamaged, Note, Numbers, Rows, Vectors, alone
+from trivium.store.sqlite.derived import BATCH, Overtaken
 
 
 class RecordOfVectors(Protocol):
@@ -33,14 +34,6 @@ class RecordOfVectors(Protocol):
 
     def rows(self, numbers: Numbers) -> Rows:
         """Those of the chunks that are active and have a vector of this model."""
-
-
-class Overtaken(Exception):
-    """The dataset has been brought further than the state that a transaction sees."""
-
-
-BATCH = 20_000
-"""Vectors read at a time: bounds the memory of a rebuild."""
 
 
 @dataclass(slots=True)

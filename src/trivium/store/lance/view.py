@@ -16,10 +16,16 @@ from trivium.index.lookup import yardstick
 from trivium.index.snapshot import Scored, first_units
 from trivium.protocols import Found
 from trivium.store.lance.dataset import DatasetDamaged, Numbers, Rows, Vectors
-from trivium.store.lance.keeping import Keeper, Overtaken
+from trivium.store.lance.keeping import Keeper
 from trivium.store.lance.neighbours import LanceNeighbours
 from trivium.store.sqlite.connection import statements
-from trivium.store.sqlite.derived import changes_floor, commit_stamp, numbers_of, with_model
+from trivium.store.sqlite.derived import (
+    Overtaken,
+    changes_floor,
+    commit_stamp,
+    numbers_of,
+    with_model,
+)
 from trivium.store.sqlite.view import SqliteView
 from trivium.types import Filter, Unit, Yardstick
 from trivium.vectors import Floats32, cosines, unpack
@@ -33,14 +39,13 @@ class LanceView(SqliteView):
 
     def __init__(self, keeper: Keeper, *arguments: Any) -> None:
         self._keeper = keeper
-        self._kept: Vectors | None = None
         super().__init__(*arguments)
 
     def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
-        if self._past or self._seen.snapshot.blocks or not self.model:
+        record = self._recorded()
+        if record is None:
             return super().nearest(vector, filter, depth, unit)
         query = to_unit(vector)
-        record = RecordedVectors(self._connection, self.model, self._seen.snapshot.generation)
         if record.dimension != len(query):
             raise ModelMismatch(
                 f"the query's vector has {len(query)} dimensions, the library's "
@@ -61,10 +66,17 @@ class LanceView(SqliteView):
         return super().nearest(vector, filter, depth, unit)
 
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
+        record = self._recorded()
+        return super().vectors(chunks) if record is None else self._read(record, chunks)
+
+    def _recorded(self) -> RecordedVectors | None:
+        """What the dataset is made from; None where vectors are at hand as arrays or not at all."""
         if self._past or self._seen.snapshot.blocks or not self.model:
-            return super().vectors(chunks)
-        record = RecordedVectors(self._connection, self.model, self._seen.snapshot.generation)
-        return self._read(record, chunks)
+            return None
+        query = statements()["model_by_fingerprint"]
+        dimension = self._connection.execute(query, (self.model,)).fetchone()["dimension"]
+        generation = self._seen.snapshot.generation
+        return RecordedVectors(self._connection, self.model, dimension, generation)
 
     def _from_dataset(
         self, record: RecordedVectors, query: Floats32, filter: Filter, depth: int, unit: Unit
@@ -139,12 +151,8 @@ class RecordedVectors:
 
     connection: sqlite3.Connection
     model: str
+    dimension: int
     generation: int
-
-    @property
-    def dimension(self) -> int:
-        query = statements()["model_by_fingerprint"]
-        return int(self.connection.execute(query, (self.model,)).fetchone()["dimension"])
 
     @property
     def stamp(self) -> str:

@@ -1,4 +1,4 @@
-"""What a view in PostgreSQL asks of a seen state: the record's numbers of chunks."""
+"""The chunks that a vector search in PostgreSQL may find."""
 
 from __future__ import annotations
 
@@ -12,21 +12,6 @@ from trivium.index.documents import Mask
 from trivium.index.snapshot import Seen
 
 Numbers = NDArray[np.int64]
-
-
-def visible(seen: Seen) -> int:
-    """How many chunks can be seen."""
-    return sum(int(np.count_nonzero(mask)) for mask in seen.visible)
-
-
-def numbers_of(seen: Seen, chunks: Sequence[str]) -> Numbers:
-    """The record's number of each chunk; -1, which no chunk has, for what is not visible."""
-    numbers = np.full(len(chunks), -1, np.int64)
-    segments, rows = seen.places(chunks)
-    for index, living in enumerate(seen.snapshot.segments):
-        here = np.flatnonzero(segments == index)
-        numbers[here] = living.segment.numbers[rows[here]]
-    return numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from trivium.store.postgres import nearest as vectors_by
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.nearest import EXACT_BELOW, Graph, Model, Rough
 from trivium.store.postgres.refusals import in_our_words
-from trivium.store.postgres.seeing import Allowed, numbers_of, visible
+from trivium.store.postgres.seeing import Allowed
 from trivium.store.postgres.segments import Words, words_of
 from trivium.store.postgres.spelling import Vocabulary
 from trivium.store.postgres.states import States
@@ -214,7 +214,7 @@ class PostgresView(_View):
         search: Graph | Rough
         if self._is_led_by_graph(model, allowed):
             found = allowed.without(vectors_by.waiting(self._connection, model))
-            search = Graph(self._connection, model, query, found, visible(self._seen))
+            search = Graph(self._connection, model, query, found, self._seen.count)
             total, sample = found.count, search.sample()
             rough = yardstick(score_of, [sample], len(sample))
             measure = replace(rough, count=total, exact=exact)
@@ -241,7 +241,7 @@ class PostgresView(_View):
         """The cosine of each chunk; 0 for what may not be found."""
         if self._model is None:
             return [0.0] * len(chunks)
-        numbers = numbers_of(self._seen, chunks)
+        numbers = self._seen.numbers_of(chunks)
         wanted = np.unique(numbers[allowed.holds(numbers)])
         with in_our_words(self._shown):
             found, cosines = vectors_by.exact(self._connection, self._model, query, wanted)
@@ -251,7 +251,7 @@ class PostgresView(_View):
     def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
         if self._model is None:
             return {}
-        numbers = numbers_of(self._seen, chunks)
+        numbers = self._seen.numbers_of(chunks)
         with in_our_words(self._shown):
             found, cosines = vectors_by.exact(
                 self._connection, self._model, to_unit(vector), np.unique(numbers)
@@ -266,7 +266,7 @@ class PostgresView(_View):
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
         if self._model is None:
             return np.zeros((len(chunks), 0), np.float32)
-        numbers = numbers_of(self._seen, chunks)
+        numbers = self._seen.numbers_of(chunks)
         with in_our_words(self._shown):
             known = vectors_by.vectors(self._connection, self._model, np.unique(numbers))
         nothing = np.zeros(self._model.dimension, np.float32)

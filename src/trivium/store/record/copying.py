@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -153,9 +153,9 @@ def _copy_table(
             if given:
                 values = [_bound(transaction, table, row) for row in given]
                 transaction.executemany(f"copy_into_{table}", values)
-                mark = _Mark(mark.library, mark.stamp, table, given[-1][:width])
+                mark = replace(mark, key=given[-1][:width])
             if len(given) < BATCH:
-                mark = _Mark(mark.library, mark.stamp, following, TABLES.get(following, (-1,)))
+                mark = replace(mark, table=following, key=TABLES.get(following, (-1,)))
             mark.write(transaction)
         done += len(given)
         progress(table, min(done, counts[table]), counts[table])
@@ -175,7 +175,7 @@ def _index(target: RecordStore, mark: _Mark, count: int, progress: Progress) -> 
             for row in rows:
                 document = document_of_row(row)
                 index_words(transaction, document, document.number, document.version, generation)
-            mark = _Mark(mark.library, mark.stamp, _WORDS, (rows[-1]["number"],))
+            mark = replace(mark, key=(rows[-1]["number"],))
             mark.write(transaction)
         done += len(rows)
         progress(_WORDS, min(done, count), count)
