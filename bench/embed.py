@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trivium
-from trivium.embed.minilm import MiniLM, _run, _tokenizer, _weights
+from trivium.embed.minilm import MiniLM, _tokenizer, _weights
 from trivium.template import embedding_input
 from trivium.vectors import unit
 
@@ -38,8 +38,18 @@ def plain_loop() -> Callable[[Sequence[str]], NDArray[np.float32]]:
     session = onnxruntime.InferenceSession(str(_weights()), providers=["CPUExecutionProvider"])
     tokenizer = _tokenizer()
 
+    def run(text: str) -> NDArray[np.float32]:
+        ids = np.array([tokenizer.encode(text).ids])
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        mean: NDArray[np.float32] = session.run(None, inputs)[0][0].mean(axis=0)
+        return mean
+
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        return unit(np.concatenate([_run(session, [tokenizer.encode(text).ids]) for text in texts]))
+        return unit(np.stack([run(text) for text in texts]))
 
     return embed
 

