@@ -18,7 +18,7 @@ PATIENCE = 60_000
 ARTEFACTS = Path(__file__).parent.parent.parent / "artefacts" / "portal"
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
-_FLAGS = (
+FLAGS = (
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
     *("--no-sandbox", "--disable-dev-shm-usage"),  # containers have neither; the pages are our own
@@ -41,7 +41,7 @@ def browsing() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=place, args=[*_FLAGS])
+            browser = playwright.chromium.launch(executable_path=place, args=[*FLAGS])
         except Error as error:
             pytest.skip(f"{place} does not start here: {error.message.splitlines()[0]}")
         yield browser

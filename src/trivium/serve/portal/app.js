@@ -2,7 +2,7 @@
 
 import { refused } from "./api.js";
 import { drawDocument, markFound, reloadDocument } from "./document.js";
-import { byId, counted, h } from "./dom.js";
+import { byId, counted, h, painted } from "./dom.js";
 import { drawChips, drawFacets } from "./facets.js";
 import { draw } from "./gate.js";
 import { drawHits, markOpen } from "./hits.js";
@@ -19,10 +19,7 @@ import { startUpload } from "./upload.js";
 
 const PAUSE = 30; // ms: letters that come faster than this are one question
 
-const QUICK = 150; // ms between the letters of somebody who is typing
-
 let typed = 0; // the timer of the next question
-let pressed = -QUICK; // when the last letter came
 let since = 0; // when the key was pressed that the next drawing answers
 
 function follow(next, before) {
@@ -38,13 +35,15 @@ function follow(next, before) {
   if (asks) ask(next.filters === before.filters);
 }
 
-/** The first letter asks at once; those that follow quickly wait for the next. */
+/**
+ * A letter asks at once, before anything is drawn; while an answer is still on its way it waits
+ * for the next, so that a slow server is not asked for every letter.
+ */
 function ask(typing) {
-  const now = performance.now();
-  since ||= now;
+  since ||= performance.now();
   clearTimeout(typed);
-  typed = setTimeout(search.ask, typing && now - pressed < QUICK ? PAUSE : 0);
-  pressed = now;
+  if (typing && search.waiting()) typed = setTimeout(search.ask, PAUSE);
+  else search.ask();
 }
 
 /** The choice shows at once, before any answer to it. */
@@ -69,7 +68,7 @@ function drawAnswer(answer) {
   byId("more").hidden = !answer.next_cursor;
   if (!since) return; // the same question again: whoever reads stays where they are
   scrollTo(0, 0);
-  requestAnimationFrame(measure(since));
+  measure(since);
   since = 0;
 }
 
@@ -80,8 +79,11 @@ function clear() {
 }
 
 /** How long it took from the key to the drawn page; the browser's own tools show it. */
-const measure = (start) => () =>
+async function measure(start) {
+  performance.measure("trivium:built", { start, end: performance.now() });
+  await painted();
   performance.measure("trivium:drawn", { start, end: performance.now() });
+}
 
 const took = (answer) =>
   `${counted(answer.total, "result")} in ${Math.max(1, Math.round(answer.took_ms))} ms`;

@@ -44,6 +44,10 @@ export function keyed(parent, items, key, make, update = () => {}) {
   before.forEach((child) => child.remove());
 }
 
+/** When what was changed up to now is on the screen. */
+export const painted = () =>
+  new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
 export const byId = (id) => document.getElementById(id);
 
 /** A message of the library as a sentence. */

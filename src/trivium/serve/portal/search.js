@@ -1,6 +1,7 @@
 // Asking. Each question has a number, and an answer to any but the last question is dropped.
 
 import * as api from "./api.js";
+import { painted } from "./dom.js";
 import { asks, chosen, now } from "./state.js";
 
 const PAGE = 12;
@@ -8,9 +9,12 @@ const PAGE = 12;
 const listeners = { answer: new Set(), facets: new Set(), problem: new Set(), busy: new Set() };
 let last = 0;
 let running = new AbortController();
+let open = false; // whether the last question still waits for its answer
 let shown = null; // the answer on the page with the hits of all its pages; `asked` is its number
 
 export const answer = () => shown;
+
+export const waiting = () => open;
 
 /** `answer`, `facets` (kind → value → count), `problem`, or `busy` (true or false). */
 export function on(event, listener) {
@@ -37,6 +41,7 @@ export async function ask() {
   running = new AbortController();
   const { signal } = running;
   const asked = question(now());
+  open = Boolean(asked);
   if (!asked) {
     shown = null;
     tell("busy", false);
@@ -50,13 +55,18 @@ export async function ask() {
     const counts = without(asked, signal);
     const found = await main;
     if (mine !== last) return;
+    open = false;
     arrive({ ...found, asked: mine });
     const others = await counts;
+    await painted(); // the results come first, the counts beside them a frame later
     if (mine === last) tell("facets", { ...found.facets, ...others });
   } catch (error) {
     if (mine === last && !api.aborted(error)) tell("problem", error);
   } finally {
-    if (mine === last) tell("busy", false);
+    if (mine === last) {
+      open = false;
+      tell("busy", false);
+    }
   }
 }
 
