@@ -202,6 +202,42 @@ def test_what_was_chosen_stays_visible_and_the_rest_on_offer(page: Page) -> None
     assert filters_in(page) == {"q": ["qqqq zzzz"]}
 
 
+def test_what_only_meaning_found_is_not_sold_as_a_match(page: Page) -> None:
+    page.goto("/?q=qqxzv+jjkwp&category=items")
+    expect(page.locator("#notices")).to_contain_text("only the nearest in meaning")
+    expect(page.locator("#notices")).not_to_contain_text("Which do you mean?")
+    expect(count(page, "category", "people")).not_to_have_text("0")
+    shown = page.locator("#count").inner_text().split(" ")[0]
+    expect(count(page, "category", "items")).to_have_text(shown)
+
+
+def test_a_heading_is_said_once_and_marked_where_it_stands(page: Page) -> None:
+    page.goto("/?q=Heron+nature+like+a+bird")
+    heron = page.locator("#hits > li", has_text="Heron, the Long Bow").first
+    expect(heron.locator(".heading")).to_have_text("Nature")
+    expect(heron.locator(".heading mark").first).to_have_text("Nature")
+    expect(heron.locator(".snippet")).to_have_text(re.compile("^Like the bird, it wants"))
+    expect(heron.locator(".snippet mark", has_text="bird")).to_have_text("bird")
+
+
+def test_where_nothing_is_left_the_page_says_what_to_do(page: Page) -> None:
+    page.goto("/?category=nonesuch")
+    expect(page.locator("#nothing")).to_have_text(
+        "Nothing is left by these filters. Take one away."
+    )
+    expect(page.locator("#legs")).to_be_empty()  # no road was taken, so none was skipped
+
+
+def test_an_empty_library_says_how_to_begin(browser: Browser, home: Path) -> None:
+    with (
+        trivium.init(home / "empty.trivium", model="static") as library,
+        running(library) as (url, _),
+        page_of(browser, url) as page,
+    ):
+        page.goto("/")
+        expect(page.locator("#holds")).to_contain_text("Drop files here")
+
+
 def test_a_filter_alone_browses(page: Page) -> None:
     page.goto("/")
     page.locator("#ways .chip", has_text="people").click()

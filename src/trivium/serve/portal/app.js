@@ -63,13 +63,22 @@ function drawAnswer(answer) {
   markFound();
   byId("notices").replaceChildren(...notices(answer));
   byId("count").textContent = took(answer);
-  byId("legs").replaceChildren(...answer.legs.map(road));
+  const asked = answer.legs.some((leg) => leg.state !== "skipped"); // browsing takes no road
+  byId("legs").replaceChildren(...(asked ? answer.legs.map(road) : []));
   byId("nothing").hidden = answer.hits.length > 0;
+  byId("nothing").textContent = nothing(answer);
   byId("more").hidden = !answer.next_cursor;
   if (!since) return; // the same question again: whoever reads stays where they are
   scrollTo(0, 0);
   measure(since);
   since = 0;
+}
+
+/** What to try where nothing was found. */
+function nothing(answer) {
+  if (!answer.query.trim()) return "Nothing is left by these filters. Take one away.";
+  const filtered = state.chosen().length > 0;
+  return `Nothing was found. Try fewer or other words${filtered ? ", or take a filter away" : ""}.`;
 }
 
 function clear() {

@@ -200,6 +200,12 @@ export function markFound() {
 
 const DATES = ["created", "updated", "valid_from", "valid_until"];
 
+/** A value of a document's own as a person would write it. */
+function plain(value) {
+  if (Array.isArray(value)) return value.map(plain).join(", ");
+  return typeof value === "object" && value ? JSON.stringify(value) : value;
+}
+
 function details(read) {
   const rows = [
     ["Number", `#${read.number}`],
@@ -214,10 +220,7 @@ function details(read) {
     ["Tags", read.tags?.join(", ")],
     ["Version", read.version],
     ...DATES.map((name) => [name.replace("_", " "), read[name] && day(read[name])]),
-    ...Object.entries(read.metadata ?? {}).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]),
+    ...Object.entries(read.metadata ?? {}).map(([name, value]) => [name, plain(value)]),
   ].filter(([, value]) => value != null && value !== "");
   return h(
     "dl",

@@ -8,7 +8,7 @@ import { highlighted } from "./highlights.js";
 import * as state from "./state.js";
 
 /** The link of a hit opens the document at the passage; its address can be copied. */
-function link(hit) {
+function link(hit, marks) {
   const { id } = hit.document;
   const there = { ...state.now(), document: id, at: hit.chunk };
   const open = (event) => {
@@ -19,7 +19,7 @@ function link(hit) {
   return h(
     "a",
     { class: "open", href: state.address(there), onclick: open },
-    hit.title || hit.document.uri,
+    ...highlighted(hit.title || hit.document.uri, marks),
   );
 }
 
@@ -34,10 +34,36 @@ function where(hit) {
   );
 }
 
-function section(hit) {
-  const heading = hit.heading === hit.title ? "" : hit.heading;
-  const said = [heading, pages(hit.pages)].filter(Boolean).join(" · ");
-  return said ? h("p", { class: "heading" }, said) : null;
+const BETWEEN = " › ";
+
+function section(hit, marks) {
+  const path = hit.heading && hit.heading !== hit.title ? hit.heading.split(BETWEEN) : [];
+  const last = path.pop() ?? "";
+  const said = [...path.flatMap((one) => [one, BETWEEN]), ...highlighted(last, marks)];
+  const where = pages(hit.pages);
+  if (where) said.push(last ? ` · ${where}` : where);
+  return last || where ? h("p", { class: "heading" }, ...said) : null;
+}
+
+/**
+ * A passage that begins with its own heading says it twice, above the snippet and in it: what was
+ * found in the heading is marked there, and the snippet begins after it.
+ */
+function parted(hit) {
+  const name = hit.heading ? hit.heading.split(BETWEEN).at(-1) : hit.title;
+  const rest = hit.snippet.startsWith(`${name} `)
+    ? hit.snippet.slice(name.length).replace(/^ (\| )?/, "")
+    : "";
+  if (!name || !rest) return { above: [], snippet: hit.snippet, highlights: hit.highlights };
+  const [all, left, head] = [hit.snippet, rest, name].map((text) => Array.from(text).length);
+  const after = all - left;
+  return {
+    above: hit.highlights.filter(({ end }) => end <= head),
+    snippet: rest,
+    highlights: hit.highlights
+      .filter(({ start }) => start >= after)
+      .map((one) => ({ ...one, start: one.start - after, end: one.end - after })),
+  };
 }
 
 function tag(value) {
@@ -86,11 +112,13 @@ function item(hit, answer, best) {
     "data-chunk": hit.chunk,
   });
   const [button, whole] = hit.parts.length ? why(hit, answer, best, element) : [null, null];
+  const { above, snippet, highlights } = parted(hit);
+  const titled = !hit.heading || hit.heading === hit.title;
   element.append(
     where(hit),
-    h("h3", {}, link(hit)),
-    ...[section(hit)].filter(Boolean),
-    h("p", { class: "snippet" }, ...highlighted(hit.snippet, hit.highlights)),
+    h("h3", {}, link(hit, titled ? above : [])),
+    ...[section(hit, titled ? [] : above)].filter(Boolean),
+    h("p", { class: "snippet" }, ...highlighted(snippet, highlights)),
     h(
       "div",
       { class: "foot" },

@@ -17,9 +17,18 @@ const LOST = {
 export function notices(answer) {
   return [
     ...answer.degraded.map(degraded),
-    ...ambiguous(answer),
+    ...(farFetched(answer) ? [notice("soft", "info", FAR_FETCHED)] : ambiguous(answer)),
     ...(answer.warnings.length ? [warnings(answer.warnings)] : []),
   ];
+}
+
+const FAR_FETCHED =
+  "Nothing has these words, or words like them. These results are only the nearest in meaning.";
+
+/** Whether meaning alone found anything: it always finds something, however far away. */
+function farFetched({ hits, legs }) {
+  const others = legs.filter((leg) => leg.name !== "vector");
+  return hits.length > 0 && others.length > 0 && others.every((leg) => leg.state === "empty");
 }
 
 function degraded(text) {

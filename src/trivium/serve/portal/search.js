@@ -57,7 +57,7 @@ export async function ask() {
     if (mine !== last) return;
     open = false;
     arrive({ ...found, asked: mine });
-    const others = await counts;
+    const others = settled(await counts, found.facets, asked.filter);
     await painted(); // the results come first, the counts beside them a frame later
     if (mine === last) tell("facets", { ...found.facets, ...others });
   } catch (error) {
@@ -102,6 +102,17 @@ async function without(asked, signal) {
     }),
   );
   return Object.fromEntries(counts);
+}
+
+/** What is chosen has as many results as are shown: the answer to the whole question counts it. */
+function settled(others, facets, filter) {
+  const known = (kind) => filter[kind].map((value) => [value, facets?.[kind]?.[value] ?? 0]);
+  return Object.fromEntries(
+    Object.entries(others).map(([kind, counts]) => [
+      kind,
+      { ...counts, ...Object.fromEntries(known(kind)) },
+    ]),
+  );
 }
 
 async function counted(asked, signal) {

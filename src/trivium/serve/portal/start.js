@@ -21,6 +21,7 @@ export async function fillStart() {
 }
 
 function sentence(status) {
+  if (!status.documents) return "There is nothing to see yet. Drop files here, or enter a key.";
   const facts = status.facts ? `, ${counted(status.facts, "fact")}` : "";
   return `${counted(status.documents, "document")}, ${counted(status.chunks, "passage")}${facts}.`;
 }
