@@ -139,7 +139,7 @@ def search(
             reranker="" if no_rerank else reranker,
         )
     if timing:
-        from trivium.cli.render import show_timing
+        from trivium.cli.results import show_timing
 
         show_timing(result)
     if json:
@@ -147,6 +147,6 @@ def search(
 
         typer.echo(to_text(result_json(result)))
         return
-    from trivium.cli.render import show_result
+    from trivium.cli.results import show_result
 
     show_result(result, explain=explain)
