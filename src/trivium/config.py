@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, nearest
+from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, command, nearest
 from trivium.factual import LABELS, VerifySettings
 from trivium.fusion_settings import NO_COMPANY, CompanySettings
 from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
@@ -311,7 +311,7 @@ def read_library_toml(folder: Path) -> tuple[str, IndexSettings]:
         text = path.read_bytes().decode("utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotALibrary(
-            f"{folder} holds no library; make one with 'trivium init {folder}'"
+            f"{folder} holds no library; make one with {command('init', folder)}"
         ) from error
     except OSError as error:
         raise NotALibrary(f"{path} cannot be read: {error.strerror}") from error

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import InvalidValue, TriviumError, UnknownName
+from trivium.errors import InvalidValue, TriviumError, UnknownName, command
 from trivium.settings import (
     BUILT_IN,
     Configuration,
@@ -141,7 +141,7 @@ def _project(file: Path, store: Path) -> tuple[Layer | None, str]:
     changed = "has changed since it was trusted" if digest else "is not trusted"
     return layer, (
         f"{file} {changed}, so this in it is ignored: {names}; read it, then run "
-        f"'trivium trust {file.parent}'"
+        f"{command('trust', file.parent)}"
     )
 
 

@@ -146,6 +146,20 @@ class ServerRefused(LibraryError):
     """A served library wants a key, another key, or one that may do more."""
 
 
+def command(*words: object) -> str:
+    """A command to try next, as it can be pasted into a shell: `'trivium init notes.trivium'`."""
+    from shlex import join  # a start without a mistake does not wait for it
+
+    plain = " ".join(["trivium", *map(str, words)])
+    quoted = join(["trivium", *map(str, words)])
+    return f"'{plain}'" if plain == quoted else quoted
+
+
+def install(extra: str) -> str:
+    """The next step where an optional package is missing. Trivium is installed from its clone."""
+    return f"run pip install '.[{extra}]' in the folder of Trivium's source"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as " Did you mean 'scope'?", or "" when nothing known is close."""
     from difflib import get_close_matches  # a start without a mistake does not wait for it

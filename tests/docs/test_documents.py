@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,17 @@ def test_make_targets_named_in_the_pages_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
     for page in PAGES:
         assert set(re.findall(r"^make (\w+)", text(page), re.MULTILINE)) <= targets
+
+
+def test_extras_are_installed_from_the_clone_and_exist() -> None:
+    """There is no package of this name to fetch; what is called so elsewhere is another one."""
+    extras = tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
+    pages = [text(str(path.relative_to(ROOT))) for path in (ROOT / "docs").glob("*.md")]
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    for said in (text("README.md"), *pages, *code):
+        assert "trivium[" not in said
+        named = re.findall(r"'\.\[([\w,-]+)\]'|install\(['\"]([\w,-]+)['\"]\)", said)
+        assert {one for pair in named for one in "".join(pair).split(",")} <= set(extras)
 
 
 def test_the_reference_is_what_the_code_says() -> None:

@@ -345,7 +345,7 @@ def test_without_pyoxigraph_the_message_says_what_to_install(
     path = file(tmp_path, "mine.ttl", MINE)
     monkeypatch.setitem(sys.modules, "pyoxigraph", None)
     [(_, message)] = library.import_facts(path).errors
-    assert "pip install 'trivium[graph]'" in message
+    assert "pip install '.[graph]'" in message
     report = library.add(path.parent)  # in a folder it is one of the files that are passed over
     assert (report.errors, len(report.skipped)) == ((), 1)
     with pytest.raises(MissingExtra):

@@ -206,7 +206,7 @@ class TestStdio:
         monkeypatch.setitem(sys.modules, "trivium.mcp.server", None)
         answer = run("mcp", "-L", world)
         assert answer.returncode == 1
-        assert "pip install 'trivium[mcp]'" in answer.stderr
+        assert "pip install '.[mcp]'" in answer.stderr
 
     def test_a_library_that_is_not_there_is_said_on_standard_error(self, run: Run) -> None:
         answer = run("mcp", "-L", "nothing.trivium")

@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import trivium
+from trivium.errors import command
 
 Run = Callable[..., CompletedProcess[str]]
 FACTS = '@prefix ex: <https://example.org/> . ex:a ex:hasManager "Ysolde" .'
@@ -78,3 +79,21 @@ def test_a_renamed_file_is_counted_once(place: Path, run: Run) -> None:
     told = run("add", place / "notes", "-L", place / "n.trivium").stdout
     assert "1 renamed" in told
     assert "updated" not in told
+
+
+def test_a_key_for_a_scope_that_nothing_has_is_doubted(place: Path, run: Run) -> None:
+    (place / "notes" / "plot.md").write_text("---\nscope: dm-only\n---\n# Plot\n\nA trapdoor.\n")
+    run("add", place / "notes", "-L", place / "n.trivium")
+    create = ("key", "create", "-L", place / "n.trivium")
+    slip = run(*create, "--name", "a", "--grant", "dm-onyl")
+    assert slip.returncode == 0  # what has the scope may come later
+    assert "no document has the scope 'dm-onyl' yet. Did you mean 'dm-only'?" in slip.stderr
+    meant = run(*create, "--name", "b", "--grant", "dm-only", "--grant", "all")
+    assert "no document" not in meant.stderr
+
+
+def test_advice_can_be_pasted_into_a_shell() -> None:
+    assert command("init", "notes.trivium") == "'trivium init notes.trivium'"
+    assert command("init", "my notes.trivium") == "trivium init 'my notes.trivium'"
+    address = "postgresql://host/db?schema=a&user=b"
+    assert command("init", address) == f"trivium init '{address}'"

@@ -118,6 +118,22 @@ def test_malformed_bodies_are_problems(served: Served, body: bytes, code: str) -
     assert problem(said)["code"] == code
 
 
+def test_a_body_without_its_media_type_is_told_to_name_it(served: Served) -> None:
+    """What `curl -d '{"query": "axe"}'` sends calls itself a form."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    said = served.client.post("/search", content=b'{"query": "axe"}', headers=form)
+    assert said.status_code == 422
+    assert problem(said)["detail"] == "the body is no JSON object"
+    assert problem(said)["next"] == "send one, with the header 'Content-Type: application/json'"
+
+
+def test_values_of_the_wrong_type_are_named_in_plain_words(served: Served) -> None:
+    said = served.client.get("/search?q=axe&limit=abc")
+    assert problem(said)["detail"] == "'limit' must be a whole number"
+    said = served.client.post("/search", json={"query": "axe", "facets": "perhaps"})
+    assert problem(said)["detail"] == "'facets' must be true or false"
+
+
 def test_what_is_no_http_is_a_problem_too(served: Served) -> None:
     for sent in (
         b"\x16\x03\x01 hello\r\n\r\n",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trivium.cli.options import LibraryOption, Many, locate, many
-from trivium.errors import InvalidValue, MissingExtra
+from trivium.errors import InvalidValue, MissingExtra, install
 
 if TYPE_CHECKING:
     from trivium.library import Library
@@ -40,7 +40,7 @@ def mcp(
         from trivium.mcp.tools import ALL, READING
     except ImportError as error:
         raise MissingExtra(
-            "agents need the extra 'mcp'; install it with: pip install 'trivium[mcp]'"
+            f"agents need the MCP SDK, which is not installed; {install('mcp')}"
         ) from error
     if http and (grant or public or write):
         raise InvalidValue(
@@ -69,8 +69,7 @@ def _over_http(opened: Library, host: str, port: int) -> None:
         from trivium.serve.service import Options
     except ImportError as error:
         raise MissingExtra(
-            "agents over HTTP need the extra 'serve' too; install it with: "
-            "pip install 'trivium[mcp,serve]'"
+            f"agents over HTTP need FastAPI and uvicorn, too; {install('mcp,serve')}"
         ) from error
 
     def told(sentence: str) -> None:

@@ -104,7 +104,8 @@ def search(
     for setting in settings or ():
         if not setting.strip().startswith("search."):
             raise InvalidValue(
-                f"a search can only --set what begins with 'search.', not '{setting}'"
+                f"a search can only --set what begins with 'search.', not '{setting}'; "
+                "docs/reference.md lists what there is"
             )
     flags = FilterFlags(
         scope, source, category, kind, type, domain, severity, tag, meta, subject, predicate,

@@ -10,7 +10,8 @@ import typer
 
 from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
 from trivium.clock import format_time, parse_time
-from trivium.errors import InvalidValue, MissingExtra
+from trivium.errors import InvalidValue, MissingExtra, install, nearest
+from trivium.types import PUBLIC_SCOPE
 
 if TYPE_CHECKING:
     from trivium.keys import Key
@@ -42,7 +43,7 @@ def serve(
         from trivium.serve.service import MEGABYTE, Options
     except ImportError as error:
         raise MissingExtra(
-            "serving needs FastAPI and uvicorn; install them with pip install 'trivium[serve]'"
+            f"serving needs FastAPI and uvicorn, which are not installed; {install('serve')}"
         ) from error
     if not 0 <= port <= 65535:
         raise InvalidValue(f"{port} is not a port; choose 0 to 65535")
@@ -87,6 +88,10 @@ def create(
             role=role,
             expires=_until(expires) if expires else None,
         )
+        known = opened.scopes()
+    for scope in sorted(set(grant or ()) - known - {PUBLIC_SCOPE}):
+        hint = nearest(scope, known) or " The key opens what is added with it."
+        typer.echo(f"! no document has the scope '{scope}' yet.{hint}", err=True)
     if not json:
         typer.echo("! keep it well: it is stored nowhere and cannot be shown again", err=True)
     show_done(secret, {**_json(made), "key": secret} if json else None)

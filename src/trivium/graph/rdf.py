@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from trivium.errors import InvalidValue, MissingExtra, SourceError
+from trivium.errors import InvalidValue, MissingExtra, SourceError, install
 from trivium.graph.names import STRINGS
 from trivium.protocols import Progress, silent
 from trivium.text import content_hash
@@ -52,7 +52,7 @@ def engine() -> Any:
         import pyoxigraph
     except ImportError as error:
         raise MissingExtra(
-            "RDF needs pyoxigraph, which is not installed: pip install 'trivium[graph]'"
+            f"RDF needs pyoxigraph, which is not installed; {install('graph')}"
         ) from error
     return pyoxigraph
 

@@ -11,7 +11,7 @@ from threading import Thread
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from trivium.errors import InvalidValue, SourceError
+from trivium.errors import InvalidValue, SourceError, install
 from trivium.settings import ArchiveSettings
 
 TIME_OUT = 60.0
@@ -119,4 +119,4 @@ def _connection_string(url: str, secret: str) -> str:
 
 
 def _not_installed() -> InvalidValue:
-    return InvalidValue("blob storage needs packages; run: pip install 'trivium[blob]'")
+    return InvalidValue(f"blob storage needs other packages; {install('blob')}")

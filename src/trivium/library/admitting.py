@@ -11,7 +11,7 @@ from hashlib import sha256
 from trivium.errors import InvalidValue, UnknownName, nearest
 from trivium.keys import ROLES, Key, Role
 from trivium.library.base import Opened
-from trivium.types import Grant
+from trivium.types import OWNER, Grant
 
 MARK = "trv_"
 """How keys begin, so that people and programs recognise one that lies about."""
@@ -22,6 +22,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 class Admitting(Opened):
     """What lets others in, and shuts them out."""
+
+    def scopes(self) -> frozenset[str]:
+        """The scopes that documents have now."""
+        with self._store.view(OWNER) as view:
+            return view.values("scope")
 
     def create_key(
         self,

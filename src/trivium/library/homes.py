@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from trivium.config import IndexSettings, parse_library_toml, read_library_toml
-from trivium.errors import MissingExtra, NotALibrary
+from trivium.errors import MissingExtra, NotALibrary, command, install
 from trivium.protocols import Archive
 from trivium.store.record.store import RecordStore
 
@@ -69,7 +69,7 @@ class ServerHome:
         try:
             text = self._store.made_with()
             if text is None:
-                raise NotALibrary(f"{self.name} holds no library; run 'trivium init {self.name}'")
+                raise NotALibrary(f"{self.name} holds no library; run {command('init', self.name)}")
             return parse_library_toml(text, str(self.name))
         except BaseException:
             self._store.close()
@@ -109,6 +109,6 @@ def connected(url: str, *, create: bool = False) -> PostgresStore:
         from trivium.store.postgres.store import PostgresStore
     except ImportError as error:
         raise MissingExtra(
-            "PostgreSQL needs psycopg, which is not installed: pip install 'trivium[postgres]'"
+            f"PostgreSQL needs psycopg, which is not installed; {install('postgres')}"
         ) from error
     return PostgresStore(Address.parse(url), create=create)

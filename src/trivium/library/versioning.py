@@ -9,7 +9,7 @@ from typing import Any
 from trivium.clock import parse_time
 from trivium.compare import Comparison, compare
 from trivium.config import load_profile
-from trivium.errors import InvalidValue, UnknownDocument
+from trivium.errors import InvalidValue, UnknownDocument, command
 from trivium.library.base import Opened
 from trivium.pipeline import Search
 from trivium.present import result_json
@@ -144,7 +144,9 @@ class Versioning(Opened):
         for one in self._store.versions(id):
             if one.version == version and self._may_see(id, version, grant):
                 return one
-        raise UnknownDocument(f"{id} has no version {version}; 'trivium versions {id}' lists them")
+        raise UnknownDocument(
+            f"{id} has no version {version}; {command('versions', id)} lists them"
+        )
 
     def _before(self, id: str, grant: Grant) -> int:
         versions = self._store.versions(id)
@@ -157,6 +159,6 @@ class Versioning(Opened):
         if not earlier:
             raise UnknownDocument(
                 f"{id} is at version {active}, and none before it is kept; "
-                f"'trivium versions {id}' lists them"
+                f"{command('versions', id)} lists them"
             )
         return max(earlier)

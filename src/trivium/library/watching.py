@@ -8,7 +8,7 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from trivium.errors import InvalidValue, SourceError
+from trivium.errors import InvalidValue, SourceError, install
 from trivium.library.filling import Filling
 from trivium.protocols import Progress, silent
 
@@ -87,7 +87,7 @@ def _changes(roots: list[Path], stop: Event | None) -> Iterator[set[Path]]:
         from watchfiles import watch
     except ImportError as error:
         raise SourceError(
-            "watching needs the package watchfiles; install it with pip install 'trivium[watch]'"
+            f"watching needs watchfiles, which is not installed; {install('watch')}"
         ) from error
     from trivium.ingest.mirror import belongs
 

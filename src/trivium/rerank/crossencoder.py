@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import InvalidValue, ModelRefused, ModelUnavailable
+from trivium.errors import InvalidValue, ModelRefused, ModelUnavailable, install
 from trivium.settings import RerankerSettings
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ class SentenceTransformersReranker:
             package: Any = import_module("sentence_transformers")
         except ImportError as error:
             raise ModelUnavailable(
-                f"the reranker '{self.name}' needs a package; run: "
-                "pip install 'trivium[sentence-transformers]'"
+                f"the reranker '{self.name}' needs another package; "
+                + install("sentence-transformers")
             ) from error
         settings = self._settings
         return package.CrossEncoder(settings.path or settings.model, max_length=settings.tokens)

@@ -100,8 +100,25 @@ def refusal_of(error: RequestValidationError) -> Problem:
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "unknown_field":
         return Problem(422, "unknown_field", message, READ)
-    sentence = f"'{place}' is not right: {message}" if place else message
-    return Problem(422, "invalid_request", sentence, READ)
+    if not place and first["type"] in ("model_attributes_type", "dict_type", "missing"):
+        return Problem(422, "invalid_request", "the body is no JSON object", AS_JSON)
+    plain = _PLAIN.get(first["type"].removesuffix("_parsing").removesuffix("_type"))
+    wrong = plain or f"is not right: {message}"
+    return Problem(422, "invalid_request", f"'{place}' {wrong}" if place else message, READ)
+
+
+AS_JSON = "send one, with the header 'Content-Type: application/json'"
+_PLAIN = {
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "bool": "must be true or false",
+    "string": "must be a text",
+    "list": "must be a list",
+    "dict": "must be an object",
+    "model_attributes": "must be an object",
+    "missing": "is missing",
+}
+"""What is wrong with a value, by the first part of the validator's own name for it."""
 
 
 _STATUS = {

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import MissingExtra
+from trivium.errors import MissingExtra, install
 from trivium.vectors import Floats32, cosines
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ class Dataset:
             import lancedb
         except ImportError as error:
             raise MissingExtra(
-                "vectors in LanceDB need another package; install it with "
-                "pip install 'trivium[lance]'"
+                f"vectors in LanceDB need another package; {install('lance')}"
             ) from error
         self.place = place
         with _told_as_damage():

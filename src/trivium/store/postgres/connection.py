@@ -17,7 +17,7 @@ import psycopg
 from psycopg import Connection, IsolationLevel, sql
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from trivium.errors import LibraryReadOnly, LibraryUnavailable, NotALibrary, TriviumError
+from trivium.errors import LibraryReadOnly, LibraryUnavailable, NotALibrary, TriviumError, command
 from trivium.store.postgres import schema as tables
 from trivium.store.postgres.adapting import Row, Vector, adapt, rows_with_names
 from trivium.store.postgres.address import Address
@@ -137,7 +137,7 @@ class Connections:
             if not tables.exists(connection, schema):
                 if not create:
                     raise NotALibrary(
-                        f"{shown} holds no library; make one with 'trivium init {shown}'"
+                        f"{shown} holds no library; make one with {command('init', shown)}"
                     )
                 tables.prepare(connection, schema, shown)
             tables.search_path(connection, schema)

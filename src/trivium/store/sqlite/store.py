@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import LibraryCorrupt, NotALibrary
+from trivium.errors import LibraryCorrupt, NotALibrary, command
 from trivium.store.record.store import RecordStore
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
@@ -40,7 +40,7 @@ class SqliteStore(RecordStore):
     ) -> None:
         database = folder / "index.db"
         if not create and not database.is_file():
-            raise NotALibrary(f"{folder} holds no library; make one with 'trivium init {folder}'")
+            raise NotALibrary(f"{folder} holds no library; make one with {command('init', folder)}")
         if not create and database.stat().st_size == 0:
             raise LibraryCorrupt(f"{database} is empty; restore it from a copy")
         writable = os.access(folder, os.W_OK) and (create or os.access(database, os.W_OK))
