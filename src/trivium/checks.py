@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trivium.config import Profile
+from trivium.config import FuseSettings, Profile
 from trivium.errors import InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
 from trivium.types import Filter, Grant, SearchRequest
@@ -63,23 +63,30 @@ def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> Non
 def slips(view: View, filter: Filter) -> list[str]:
     """Values of a filter that no document has: more likely a slip than a wish to find nothing."""
     slips = []
-    for name in ("category", "kind", "type", "domain", "severity"):
+    for name in ("category", "kind", "type", "domain", "severity", "tags"):
         known = view.values(name) if getattr(filter, name) else frozenset()
+        said = "tag" if name == "tags" else name
         for value in getattr(filter, name):
             if value not in known and value != "memory":
-                slips.append(f"no document has the {name} '{value}'.{nearest(value, known)}")
+                slips.append(f"no document has the {said} '{value}'.{nearest(value, known)}")
     return slips
 
 
 def idle_wishes(profile: Profile, request: SearchRequest) -> list[str]:
     """What was asked for and changes nothing under this profile."""
-    wishes = bool(request.prefer_tags or request.prefer_domain)
-    if not wishes or profile.search.score.method != "none":
-        return []
-    return [
-        f"profile '{profile.name}' has no signals, so preferred tags and domains change nothing; "
-        "use --profile vault"
-    ]
+    idle = []
+    fuse = profile.search.fuse
+    if fuse.k != FuseSettings().k and fuse.method != "rrf":
+        idle.append(
+            f"search.fuse.k counts ranks in rrf, and here the method is {fuse.method}, so it "
+            "changes nothing; set search.fuse.method to rrf as well"
+        )
+    if (request.prefer_tags or request.prefer_domain) and profile.search.score.method == "none":
+        idle.append(
+            f"profile '{profile.name}' has no signals, so preferred tags and domains change "
+            "nothing; use --profile vault"
+        )
+    return idle
 
 
 def without_memories(request: SearchRequest) -> SearchRequest:

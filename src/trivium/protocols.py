@@ -133,7 +133,7 @@ class View(Protocol):
         """
 
     def values(self, name: str) -> frozenset[str]:
-        """The values of a field (scope, kind, category …) that documents in the grant have."""
+        """The values of a field (scope, kind, tags …) that documents in the grant have."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...

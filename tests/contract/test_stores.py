@@ -131,7 +131,7 @@ def every_answer_is_the_same(
             for word in ("shortsword", "kin", "axe", "кот"):
                 assert view.similar(word, (1, 20), depth) == oracle.similar(word, (1, 20), depth)
                 assert view.starting(word, depth) == oracle.starting(word, depth)
-            for name in ("scope", "category", "kind", "severity"):
+            for name in ("scope", "category", "kind", "severity", "tags"):
                 assert view.values(name) == oracle.values(name)
             assert view.frequency(["short", "sword"]) == oracle.frequency(["short", "sword"])
             terms = {stem(word) for word in worlds.WORDS}

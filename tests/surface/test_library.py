@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import trivium
+from trivium.config import load_profile
 from trivium.embed.hashing import Hashing
 from trivium.types import LegState
 
@@ -300,3 +301,21 @@ def test_an_unknown_category_is_more_likely_a_slip(tmp_path: Path) -> None:
         library.add_text("An axe.", title="axe", category="items")
         result = library.search("axe", filter=trivium.Filter(category=("itmes",)))
         assert result.warnings == ("no document has the category 'itmes'. Did you mean 'items'?",)
+
+
+def test_an_unknown_tag_is_more_likely_a_slip(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "w.trivium", model="none") as library:
+        library.add_text("An axe.", title="axe", tags=("weapon", "iron"))
+        result = library.search("axe", filter=trivium.Filter(tags=("weapn", "iron")))
+        assert [hit.title for hit in result] == ["axe"]
+        assert result.warnings == ("no document has the tag 'weapn'. Did you mean 'weapon'?",)
+
+
+def test_a_setting_that_changes_nothing_says_so(tmp_path: Path) -> None:
+    with trivium.init(tmp_path / "w.trivium", model="none") as library:
+        library.add_text("An axe.", title="axe")
+        idle = load_profile("default", ["search.fuse.k=30"])
+        [warning] = library.search("axe", profile=idle).warnings
+        assert warning.startswith("search.fuse.k counts ranks in rrf, and here the method is blend")
+        used = load_profile("default", ["search.fuse.k=30", "search.fuse.method='rrf'"])
+        assert library.search("axe", profile=used).warnings == ()

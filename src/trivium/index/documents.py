@@ -120,10 +120,12 @@ class DocumentTable:
         return self._any_of("scope", tuple(scopes))
 
     def values_of(self, name: str, chosen: Mask) -> set[str]:
-        """The values of a coded column that the chosen documents have."""
+        """The values of a coded column, or the tags, that the chosen documents have."""
         values = Strings.of(self._arrays, "value")
-        codes = np.unique(self._arrays[f"document.{name}"][chosen])
-        return {values[code] for code in codes if code}
+        column = self._arrays[f"document.{name}"]
+        if name == "tags":
+            chosen = np.repeat(chosen, np.diff(self._arrays["document.tags.offsets"]))
+        return {values[code] for code in np.unique(column[chosen]) if code}
 
     def matching(self, filter: Filter) -> Mask:
         """The documents that meet all document-level conditions of the filter."""

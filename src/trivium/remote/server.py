@@ -107,7 +107,9 @@ class Server(Endpoint):
             return self.garbled(f"status {status}")
         if status in (401, 403):
             known = self.key_variable or DEFAULT_KEY
-            return ServerRefused(f"{self._at} refuses: {detail}; {step} (the key is in {known})")
+            return ServerRefused(
+                f"{self._at} refuses: {detail}; {step} (the key goes into {known})"
+            )
         kind = _ERRORS.get(code)
         if kind is not None:
             return kind(detail)

@@ -78,6 +78,8 @@ class ReferenceView:
         return Found(tuple(scored[:depth]), len(scored) <= depth, len(scored))
 
     def values(self, name: str) -> frozenset[str]:
+        if name == "tags":
+            return frozenset(tag for record in self.visible for tag in record.document.tags)
         found = (getattr(record.document, name) for record in self.visible)
         return frozenset(value for value in found if value)
 
