@@ -301,6 +301,24 @@ def test_letters_wait_for_each_other_only_while_an_answer_is_on_its_way(page: Pa
     held.let_go()
 
 
+def test_a_letter_typed_while_an_answer_arrives_begins_at_the_top_too(page: Page) -> None:
+    page.goto("/")
+    expect(page.locator("#holds")).to_contain_text("documents")
+    held = Held(page, '"query":"f"')
+    page.clock.install()
+    page.clock.pause_at(datetime.now() + timedelta(hours=1))
+    page.keyboard.press("f")
+    held.wait()
+    page.keyboard.press("e")  # waits, for the answer to "f" is on its way
+    held.let_go()
+    expect(page.locator("#hits")).to_have_attribute("data-query", "f")
+    page.evaluate("() => scrollTo(0, 300)")
+    assert page.evaluate("() => scrollY") == 300
+    page.clock.resume()
+    expect(page.locator("#hits")).to_have_attribute("data-query", "fe")
+    assert page.evaluate("() => scrollY") == 0
+
+
 def test_how_long_drawing_takes_is_measured(page: Page) -> None:
     """From the key to the drawn page; a busy machine decides how long, so it is only kept."""
     page.goto("/")

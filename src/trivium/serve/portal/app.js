@@ -19,8 +19,9 @@ import { startUpload } from "./upload.js";
 
 const PAUSE = 30; // ms: letters that come faster than this are one question
 
-let typed = 0; // the timer of the next question
-let since = 0; // when the key was pressed that the next drawing answers
+let typed = 0; // the timer of the next question, 0 if none is waiting
+let pressed = 0; // when the last key was pressed
+let since = 0; // when the first key was pressed that the next drawing answers
 
 function follow(next, before) {
   document.body.classList.toggle("asked", state.asks(next));
@@ -40,10 +41,17 @@ function follow(next, before) {
  * for the next, so that a slow server is not asked for every letter.
  */
 function ask(typing) {
-  since ||= performance.now();
+  pressed = performance.now();
+  since ||= pressed;
   clearTimeout(typed);
-  if (typing && search.waiting()) typed = setTimeout(search.ask, PAUSE);
+  typed = 0;
+  if (typing && search.waiting()) typed = setTimeout(askNow, PAUSE);
   else search.ask();
+}
+
+function askNow() {
+  typed = 0;
+  search.ask();
 }
 
 /** The choice shows at once, before any answer to it. */
@@ -71,7 +79,7 @@ function drawAnswer(answer) {
   if (!since) return; // the same question again: whoever reads stays where they are
   scrollTo(0, 0);
   measure(since);
-  since = 0;
+  since = typed ? pressed : 0; // a letter that came meanwhile is answered by the next drawing
 }
 
 /** What to try where nothing was found. */
