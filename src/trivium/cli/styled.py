@@ -13,8 +13,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-import typer
-
 from trivium.values import dataclass
 
 Styled: TypeAlias = Sequence[tuple[str, str]]
@@ -60,7 +58,8 @@ class Screen:
 
     def write(self, text: Styled = ()) -> None:
         """One line, as wide as it is."""
-        typer.echo("".join(self._shown(*piece) for piece in text).rstrip(" "), err=self.err)
+        line = "".join(self._shown(*piece) for piece in text).rstrip(" ")
+        print(line, file=sys.stderr if self.err else sys.stdout)  # in the stream's own encoding
 
     def _shown(self, text: str, style: str) -> str:
         known = {**(_STYLES if self.styles else {}), **(_COLOURS if self.colours else {})}
