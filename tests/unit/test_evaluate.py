@@ -148,6 +148,28 @@ def test_a_profile_of_ones_own_is_a_row(weapons: Path, tmp_path: Path) -> None:
     assert found.row("mine").scores == found.row("keyword").scores
 
 
+def test_another_recipe_of_the_model_has_a_library_of_its_own(
+    weapons: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = read_folder(weapons).documents
+    with built(documents, "hashing") as before:
+        monkeypatch.setattr("trivium.embed.hashing._RECIPE", "words-2")
+        with built(documents, "hashing") as after:
+            assert before.library.folder != after.library.folder
+
+
+def test_the_model_of_the_settings_is_evaluated_under_its_own_name(
+    weapons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    settings = tmp_path / "config" / "trivium" / "trivium.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('model = "hashing"\nprofile = "vault"\n')
+    with built(read_folder(weapons).documents) as made:
+        assert Path(made.library.folder).name.startswith("hashing-")
+        assert made.library.profile_name == "default"
+
+
 def test_paging_finds_what_fusion_gives(weapons: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Profiles with a stage after fusion are paged through; the pages make the same ranking."""
     found = evaluate_folder(weapons, model="hashing")

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from trivium.config import load_profile
+from trivium.configuration import configuration
 from trivium.embed import embedder as model_named
 from trivium.errors import LibraryReadOnly
 from trivium.evaluate.judged import Source
@@ -73,6 +74,7 @@ def built(
 
     A document is one chunk: its title and its text, and nothing of its id.
     """
+    model = model or configuration().settings.model or load_profile("default").index.model
     shelf = cache_folder() / "libraries" / _digest(documents)
     folder = shelf / _name(model)
     if not _is_whole(folder):
@@ -87,7 +89,7 @@ def built(
         yield replace(made, memory=RunMemory(made.model.disk, made_of))
 
 
-def _make(folder: Path, documents: Sequence[Source], model: str | None) -> None:
+def _make(folder: Path, documents: Sequence[Source], model: str) -> None:
     """Make it aside and move it into place, so that a half-made one is never taken for whole."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -99,7 +101,7 @@ def _make(folder: Path, documents: Sequence[Source], model: str | None) -> None:
         ) from error
     try:
         making = workshop / folder.name
-        with init(making, model=model) as library:
+        with init(making, profile="default", model=model) as library:
             settings = library.settings
         store = SqliteStore(making)
         try:
@@ -133,16 +135,21 @@ def _digest(documents: Sequence[Source]) -> str:
     return state.hexdigest()[:16]
 
 
-def _name(model: str | None) -> str:
-    """A name that changes with the model, the profile's settings and the form of the record."""
+def _name(model: str) -> str:
+    """A name that changes with the model, the profile's settings and the form of the record.
+
+    With the model's fingerprint, not its name alone: of two engines that make different vectors
+    each has a library, and neither switches the other's to its own.
+    """
     migrations = resources.files("trivium.store.sqlite").joinpath("migrations").iterdir()
     state = (
         _BUILDER,
         __version__,
         load_profile("default").index,
+        "" if model == NO_MODEL else model_named(model).fingerprint,
         sorted(one.read_bytes() for one in migrations if one.name.endswith(".sql")),
     )
-    return f"{model or 'default'}-{sha256(repr(state).encode()).hexdigest()[:12]}.trivium"
+    return f"{model}-{sha256(repr(state).encode()).hexdigest()[:12]}.trivium"
 
 
 def _forget_others(kept: Path) -> None:
