@@ -1,10 +1,11 @@
 """The dilution guard: a leg with nothing to say about a query is not heard, and says so.
 
-Legs are held against each other. Two of them agree if the first ten of either stand out by the
+Legs are held against each other. Two of them agree if the first ten of each stand out by the
 measure of the other, as ten chunks drawn by lot would not. A leg that agrees with nobody, while
 others agree, adds noise. Where nobody agrees with anybody, all are heard: there is nobody to judge
-by. A reading of misspelt words is out only if what it found does not look like the query, either:
-the others took the query as it was typed.
+by. Two legs that read the same words must agree, so if they do not, the words in their hits decide.
+A reading of misspelt words is out only if what it found does not look like the query, either: the
+others took the query as it was typed.
 """
 
 from __future__ import annotations
@@ -24,9 +25,8 @@ Texts = Callable[[Sequence[str]], Sequence[str]]
 
 FIRST = 10  # the hits that people look at; with fewer chance plays too large a part
 ENOUGH = 100  # chunks to search; of fewer, ten are too large a part to look chosen
-CHANCE = 3.0  # standard errors above the mean: a draw by lot gets there once in 700 times
+CHANCE = 2.0  # standard errors above the mean, both ways: a lot gets there once in a hundred times
 CLOSE = 0.005  # a verdict as close as this is not left to a mean that is only about right
-MEANING = 2.3  # the same by cosines, which are even: once in 90 times
 SAME_WORDS = 6.0  # two legs that read the same words agree by ten and more, never by so little
 HALF = 0.5  # they still find titles such as "The Who", and words in the very form that was typed
 QUARTER = 0.25  # without vectors the legs of the same words are one opinion, and it counts once
@@ -43,7 +43,7 @@ def guarded(legs: Sequence[Leg], query: str, texts: Texts | None = None) -> list
     live = [leg for leg in heard if leg.state is LegState.OK and leg.trust > 0]
     out = {leg.name for leg in _unheard(live, query, texts)}
     judged = [_noted(leg, 0.0, NOTHING_TO_SAY) if leg.name in out else leg for leg in heard]
-    return _counted_once(judged)
+    return _counted_once(judged, query, texts)
 
 
 def completed(legs: Sequence[Leg], settings: FuseSettings) -> dict[str, Ranking]:
@@ -120,20 +120,28 @@ def _without_order(leg: Leg) -> Leg:
 
 def _unheard(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
     """The legs that agree with nobody, where others do; and of two that read the same words and
-    disagree, the one that looks worse to the third.
+    disagree, the one whose hits do not hold them.
     """
-    pairs = [(one, other) for one, other in combinations(live, 2) if _agree(one, other)]
+    wrong = _misread(live, query, texts)
+    rest = [leg for leg in live if leg not in wrong]
+    pairs = [(one, other) for one, other in combinations(rest, 2) if _agree(one, other)]
     friends = {leg.name for pair in pairs for leg in pair}
-    alone = [leg for leg in live if leg.name not in friends]
+    alone = [leg for leg in rest if leg.name not in friends]
     if not pairs:
-        return _beside_a_guess(alone, query, texts)
+        return wrong + _beside_a_guess(alone, query, texts)
+    return wrong + [leg for leg in alone if not leg.guessed or _spelled(leg, query, texts) < LIKE]
+
+
+def _misread(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
+    """Two legs that read the same words as they were typed cannot but agree. Where they do not,
+    one of them is out of order, and what its first hits say shows which.
+    """
     typed = [leg for leg in live if leg.name in WORD_LEGS and not leg.guessed]
-    if len(typed) == 2 and not alone and len(pairs) == 2:
-        [third] = [leg for leg in live if leg.name not in WORD_LEGS]
-        if third.yardstick is not None:
-            measure = third.yardstick
-            return [min(typed, key=lambda leg: _ahead(measure, leg))]
-    return [leg for leg in alone if not leg.guessed or _spelled(leg, query, texts) < LIKE]
+    if texts is None or len(typed) != 2 or not all(map(_measures, typed)) or _agree(*typed):
+        return []
+    terms = {stem(word) for word in _content(query)}
+    held = [_held(texts(leg.ranking.ids[:FIRST]), terms) for leg in typed]
+    return [leg for leg, count in zip(typed, held, strict=True) if 2 * count < max(held)]
 
 
 def _beside_a_guess(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
@@ -150,17 +158,20 @@ def _beside_a_guess(live: Sequence[Leg], query: str, texts: Texts | None) -> lis
 
 
 def _agree(one: Leg, other: Leg) -> bool:
-    return _stands_out(one, other) or _stands_out(other, one)
+    """Whether the first hits of each stand out by the measure of the other, if it has one."""
+    ways = [(witness, leg) for witness, leg in ((one, other), (other, one)) if _measures(witness)]
+    return bool(ways) and all(_stands_out(witness, leg) for witness, leg in ways)
+
+
+def _measures(leg: Leg) -> bool:
+    measure = leg.yardstick
+    return measure is not None and measure.deviation > 0 and measure.count >= ENOUGH
 
 
 def _stands_out(witness: Leg, leg: Leg) -> bool:
-    if {witness.name, leg.name} == {*WORD_LEGS}:
-        needed = SAME_WORDS
-    else:
-        needed = CHANCE if witness.name in WORD_LEGS else MEANING
+    needed = SAME_WORDS if {witness.name, leg.name} == {*WORD_LEGS} else CHANCE
     measure = witness.yardstick
-    if measure is None or measure.deviation <= 0 or measure.count < ENOUGH:
-        return False
+    assert measure is not None
     ahead = _ahead(measure, leg, needed)
     if measure.exact is not None and abs(ahead) < CLOSE:
         ahead = _ahead(measure.exact(), leg, needed)
@@ -174,9 +185,19 @@ def _ahead(measure: Yardstick, leg: Leg, errors: float = 0.0) -> float:
     return mean - measure.mean - errors * measure.deviation / math.sqrt(len(first))
 
 
+def _content(query: str) -> list[str]:
+    typed = words(query)
+    return [word for word in typed if word not in STOP_WORDS] or typed
+
+
+def _held(found: Sequence[str], wanted: Collection[str]) -> int:
+    """How many of the wanted terms the texts hold, each text counted for itself."""
+    return sum(len({stem(word) for word in words(text)}.intersection(wanted)) for text in found)
+
+
 def _spelled(guess: Leg, query: str, texts: Texts | None) -> float:
     """The share of the query's letters that the words of its best hit account for."""
-    typed = [word for word in words(query) if word not in STOP_WORDS] or words(query)
+    typed = _content(query)
     if texts is None or not typed:
         return 1.0
     held = {
@@ -203,14 +224,16 @@ def _covered(word: str, held: Collection[str]) -> float:
     return max(alike * len(word) if alike >= LIKE else 0.0, len(inside))
 
 
-def _counted_once(legs: list[Leg]) -> list[Leg]:
-    """Where meaning is not heard, a trigram leg that guessed nothing repeats the keyword leg."""
+def _counted_once(legs: list[Leg], query: str, texts: Texts | None) -> list[Leg]:
+    """Where meaning is not heard, a trigram leg repeats the keyword leg, unless it guessed at words
+    and found what looks like the query.
+    """
     heard = {leg.name for leg in legs if leg.state is LegState.OK and leg.trust > 0}
-    if "vector" in heard or "keyword" not in heard:
+    if "vector" in heard or not heard.issuperset(WORD_LEGS):
         return legs
     return [
         replace(leg, trust=leg.trust * QUARTER)
-        if leg.name == "trigram" and not leg.guessed
+        if leg.name == "trigram" and (not leg.guessed or _spelled(leg, query, texts) < LIKE)
         else leg
         for leg in legs
     ]

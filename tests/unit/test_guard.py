@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -72,18 +73,37 @@ def test_one_that_cannot_measure_is_judged_by_those_who_can() -> None:
     assert heard(legs[0], legs[2]) == {"vector": 1, "trigram": 1}  # one voice against another
 
 
-def test_of_two_legs_of_the_same_words_the_third_believes_one() -> None:
-    """Both have something that it knows: one the first ten, the other a few of them."""
-    astray = {**about(150), CHUNKS[10]: 0.9, CHUNKS[11]: 0.8}
-    legs = leg("keyword", astray), leg("vector", about(10)), leg("trigram", about(10))
-    assert heard(*legs) == {"keyword": 0, "vector": 1, "trigram": 1}
+def test_of_two_legs_of_the_same_words_the_one_whose_hits_hold_them_is_believed() -> None:
+    """Also where meaning knows better than both, and agrees with neither."""
+    legs = leg("keyword", about(150)), leg("vector", about(80)), leg("trigram", about(10))
+
+    def texts(chunks: Sequence[str]) -> list[str]:
+        return ["Kings of the dwarves." if id < "c100" else "Travel by sea." for id in chunks]
+
+    judged = trusts(guarded(legs, "dwarf king", texts))
+    assert judged == {"keyword": 0, "vector": 1, "trigram": 1}
+    same = trusts(guarded(legs, "dwarf king", lambda chunks: ["A dwarf."] * len(chunks)))
+    assert same == {"keyword": 1, "vector": 1, "trigram": 1}  # both hold it: a matter of taste
+
+
+def test_one_hit_in_common_is_no_agreement() -> None:
+    """A lot that put the best hit of words first looks lucky to them, and they do not to it."""
+    lucky = leg("vector", {**dict.fromkeys(CHUNKS[100:140], 0.5), CHUNKS[10]: 0.6})
+    legs = leg("keyword", about(10)), lucky, leg("trigram", about(10))
+    assert heard(*legs) == {"keyword": 1, "vector": 0, "trigram": 0.25}
 
 
 def test_without_meaning_the_same_words_count_once() -> None:
     legs = leg("keyword", about(10)), leg("trigram", about(11))
     assert heard(*legs) == {"keyword": 1, "trigram": 0.25}
     guess = replace(leg("trigram", about(11)), guessed=True)
-    assert heard(legs[0], guess) == {"keyword": 1, "trigram": 1}
+
+    def beside(text: str) -> float:
+        judged = guarded([legs[0], guess], "dwarf kimg", lambda chunks: [text] * len(chunks))
+        return trusts(judged)["trigram"]
+
+    assert beside("The dwarf king.") == 1  # it read what nobody else could
+    assert beside("A dwarf.") == 0.25  # it read something into it
 
 
 def test_a_guess_that_nobody_shares_must_look_like_the_query() -> None:
