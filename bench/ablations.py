@@ -29,6 +29,7 @@ SETS = {
     "srd clean": ("srd51", "queries_clean.jsonl", "clean.tsv"),
     "srd typo": ("srd51", "queries_typo.jsonl", "typo.tsv"),
     "srd join": ("srd51", "queries_join.jsonl", "join.tsv"),
+    "chunk-eval": ("chunk-eval", "queries.jsonl", "test.tsv"),
 }
 WITHOUT = {
     "default": (),
@@ -39,7 +40,8 @@ WITHOUT = {
         "search.fuse.scale.keyword=ceiling",
         "search.fuse.scale.trigram=ceiling",
     ),
-    "keyword b .75, not .5": ("search.keyword.b=0.75",),
+    "BM25 k1 1.2, not .9": ("search.keyword.k1=1.2", "search.trigram.k1=1.2"),
+    "BM25 b .75, not .5": ("search.keyword.b=0.75", "search.trigram.b=0.75"),
     "without the keyword leg": ('search.legs=["vector", "trigram"]',),
     "without the trigram leg": ('search.legs=["keyword", "vector"]',),
     "without the vector leg": ('search.legs=["keyword", "trigram"]',),

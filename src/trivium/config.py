@@ -92,6 +92,8 @@ class TrigramSettings:
     """How far a word may be from what was typed, and how many look-alikes are followed."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
+    k1: float = 1.2
+    b: float = 0.75
     depth: int = 100
     depth_per_hit: float = 1.0
 
@@ -99,7 +101,7 @@ class TrigramSettings:
         _known_names("search.trigram.weights", self.weights, COLUMNS)
 
     def bm25(self) -> Bm25:
-        return Bm25({name: self.weights.get(name, 0.0) for name in COLUMNS})
+        return Bm25({name: self.weights.get(name, 0.0) for name in COLUMNS}, self.k1, self.b)
 
 
 @dataclass(frozen=True, slots=True)
