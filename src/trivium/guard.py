@@ -119,17 +119,18 @@ def _without_order(leg: Leg) -> Leg:
 
 
 def _unheard(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
-    """The legs that agree with nobody, where others do; and of two that read the same words and
-    disagree, the one whose hits do not hold them.
+    """The legs that agree with nobody, where others do; of two that read the same words and
+    disagree, the one whose hits do not hold them; and a guess that found nothing like the query.
     """
-    wrong = _misread(live, query, texts)
+    if len(live) == 1:
+        return []
+    wrong = _misread(live, query, texts) or _far_fetched(live, query, texts)
     rest = [leg for leg in live if leg not in wrong]
     pairs = [(one, other) for one, other in combinations(rest, 2) if _agree(one, other)]
     friends = {leg.name for pair in pairs for leg in pair}
-    alone = [leg for leg in rest if leg.name not in friends]
     if not pairs:
-        return wrong + _beside_a_guess(alone, query, texts)
-    return wrong + [leg for leg in alone if not leg.guessed or _spelled(leg, query, texts) < LIKE]
+        return wrong + _beside_a_guess(rest, query, texts)
+    return wrong + [leg for leg in rest if leg.name not in friends and not leg.guessed]
 
 
 def _misread(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
@@ -144,17 +145,26 @@ def _misread(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
     return [leg for leg, count in zip(typed, held, strict=True) if 2 * count < max(held)]
 
 
+def _far_fetched(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
+    """A guess that nobody shares is out if its best hit does not look like the query.
+
+    Where no word was found as it was typed, that meaning shares it is not enough: there are only
+    these two, and one lucky lot would do.
+    """
+    typed = any(leg.name in WORD_LEGS and not leg.guessed for leg in live)
+    others = [leg for leg in live if typed and not leg.guessed]
+    guesses = [leg for leg in live if leg.guessed and not any(_agree(leg, one) for one in others)]
+    return [leg for leg in guesses if _spelled(leg, query, texts) < LIKE]
+
+
 def _beside_a_guess(live: Sequence[Leg], query: str, texts: Texts | None) -> list[Leg]:
-    """Where nobody agrees, a guess is out if its best hit does not look like the query; if that
-    spells the query out, meaning is, which mostly agrees with a sound guess.
+    """Where nobody agrees and a guess spells the query out, meaning is out, which mostly agrees
+    with a sound guess.
     """
     guess = next((leg for leg in live if leg.guessed), None)
-    if guess is None or len(live) == 1 or texts is None:
+    if guess is None or texts is None or _spelled(guess, query, texts) < SPELLED_OUT:
         return []
-    spelled = _spelled(guess, query, texts)
-    if spelled < LIKE:
-        return [guess]
-    return [leg for leg in live if leg.name not in WORD_LEGS and spelled >= SPELLED_OUT]
+    return [leg for leg in live if leg.name not in WORD_LEGS]
 
 
 def _agree(one: Leg, other: Leg) -> bool:

@@ -120,6 +120,20 @@ def test_a_guess_that_nobody_shares_must_look_like_the_query() -> None:
     assert trust("Rules for travel by sea.", "phasespider") == 0
 
 
+def test_where_no_word_was_found_as_typed_a_guess_must_look_like_the_query() -> None:
+    """Meaning shares it, by luck perhaps; beside words as typed that counts, alone it does not."""
+    guess = replace(leg("trigram", about(10)), guessed=True)
+    meaning, typed = leg("vector", about(11)), leg("keyword", about(150))
+
+    def trust(text: str, *legs: Leg) -> float:
+        judged = guarded(legs, "phasespider", lambda chunks: [text] * len(chunks))
+        return trusts(judged)["trigram"]
+
+    assert trust("The phase spider steps out of the wall.", meaning, guess) == 1
+    assert trust("Rules for travel by sea.", meaning, guess) == 0
+    assert trust("Rules for travel by sea.", typed, meaning, guess) == 1
+
+
 def test_the_weight_of_a_silent_word_leg_goes_to_the_other() -> None:
     settings = FuseSettings("blend", weights={"keyword": 0.1, "vector": 0.4, "trigram": 0.2})
     silent = weighed(settings, {"keyword": 1, "vector": 1, "trigram": 0})
