@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import pytest
+
 import trivium
+from trivium.store.sqlite import derived
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -37,6 +41,34 @@ def test_optimize_merges_the_pieces_and_changes_no_answer(tmp_path: Path, run: R
     assert pieces(folder) == 2
     with trivium.open(folder) as library:
         assert [(hit.chunk.id, hit.score) for hit in library.search("axe hammer")] == before
+        assert library.doctor() == []
+
+
+def test_what_is_put_on_the_disk_while_an_index_is_made_changes_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large library is indexed in pieces that go to the disk; here every piece is large."""
+    folder = tmp_path / "t.trivium"
+    library_with_pieces(folder)
+    with trivium.open(folder) as library:
+        before = [(hit.chunk.id, hit.score) for hit in library.search("axe hammer", limit=50)]
+    shutil.rmtree(folder / "cache")
+    monkeypatch.setattr(derived, "BATCH", 7)
+    monkeypatch.setattr(derived, "KEPT", 1)
+    with trivium.open(folder) as library:
+        assert [
+            (hit.chunk.id, hit.score) for hit in library.search("axe hammer", limit=50)
+        ] == before
+        assert len(list((folder / "cache").glob("words-*"))) == 9  # 61 chunks, 7 at a time
+        library.add_text("an axe that came later", title="Late", id="late")
+    manifest = json.loads((folder / "cache" / "manifest.json").read_text())
+    left = {path.name for path in (folder / "cache").glob("*.arrays*")}
+    assert left == {*manifest["segments"], *manifest["blocks"], manifest["alive"]}
+    with trivium.open(folder) as library:
+        library.remove("late")
+        assert [
+            (hit.chunk.id, hit.score) for hit in library.search("axe hammer", limit=50)
+        ] == before
         assert library.doctor() == []
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trivium.index import merging
 from trivium.index.bm25 import Part, column_weights, score, statistics
-from trivium.index.building import Row, build, merge
+from trivium.index.building import Row, build
 from trivium.text import bigrams, terms
 from trivium.types import COLUMNS, Bm25, Clause, Document, Phrase, WordQuery
 
@@ -140,8 +141,12 @@ def test_merging_segments_equals_building_one(
         for row, lives in zip(part, mask, strict=True)
         if lives
     ]
-    merged, built = merge([build(left), build(right)], alive), build(living)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "PIECE", data.draw(st.sampled_from([1, 5, merging.PIECE])))
+        patch.setattr(merging, "MOST_TERMS", data.draw(st.sampled_from([1, 3, merging.MOST_TERMS])))
+        merged, built = merging.merge([build(left), build(right)], alive), build(living)
     assert set(merged.arrays) == set(built.arrays)
     for name in built.arrays:
         if not name.startswith(("iri.", "value.")):
             np.testing.assert_array_equal(merged.arrays[name], built.arrays[name], name)
+            assert merged.arrays[name].dtype == built.arrays[name].dtype, name

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from trivium.index.arrays import MappedArrays, write_arrays
 from trivium.index.codes import bounds, encode
-from trivium.index.matrix import Block, Neighbours, merge_blocks
+from trivium.index.matrix import Block, Neighbours
+from trivium.index.merging import merge_blocks, merged_blocks
 from trivium.vectors import Floats32, cosines, unit
 
 
@@ -104,3 +108,18 @@ def test_merged_blocks_hold_the_living_rows_in_order() -> None:
     merged = merge_blocks([first, second], [np.array([1, 0, 1], bool), np.ones(3, bool)])
     assert merged.numbers.tolist() == [1, 2, 5, 6, 9]
     assert (merged.matrix == matrix[[3, 0, 4, 2, 5]]).all()
+
+
+def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(tmp_path: Path) -> None:
+    count = 5_000
+    matrix = unit(np.random.default_rng(1).normal(size=(count, 8)).astype(np.float32))
+    numbers = np.arange(count, dtype=np.int64)
+    blocks = [Block.of(numbers[place::2], matrix[place::2]) for place in (0, 1)]
+    alive = [np.ones(len(block), bool) for block in blocks]
+    write_arrays(tmp_path / "block", merged_blocks(blocks, alive))
+    found = Block(MappedArrays(tmp_path / "block"))
+    whole = Block.of(numbers, matrix)
+    assert (found.numbers == numbers).all()
+    assert (found.matrix == matrix).all()
+    assert (found.codes.codes == whole.codes.codes).all()
+    assert (found.codes.slack == whole.codes.slack).all()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,33 +20,66 @@ Array = NDArray[Any]
 _MAGIC = b"TRIVARR1"
 _HEAD = 8  # bytes of a string that fit a number
 _ALIGNMENT = 64  # a cache line, and enough for every vector instruction
+_WIDEST_CRC = 2**32 - 1  # holds the place of a checksum that is not known yet
+_PASSING = 1 << 22  # bytes: of a larger array only what is searched is to stay in memory
 
 
 class CacheDamaged(Exception):
     """A derived file is not what was written. Never leaves the store: the answer is to rebuild."""
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Named arrays that come piece by piece: how large each will be, and the pieces in turn.
+
+    The pieces of one array come in order; those of several may alternate. So what is merged need
+    never be in memory as a whole.
+    """
+
+    layout: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
+    pieces: Iterable[tuple[str, Array]]
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array]) -> Parcel:
+        layout = {name: (array.dtype, array.shape) for name, array in arrays.items()}
+        return cls(layout, arrays.items())
+
+    def unpacked(self) -> dict[str, Array]:
+        """All of it in memory."""
+        arrays = {name: np.empty(shape, dtype) for name, (dtype, shape) in self.layout.items()}
+        filled = dict.fromkeys(arrays, 0)
+        for name, piece in self.pieces:
+            end = filled[name] + len(piece)
+            arrays[name][filled[name] : end] = piece
+            filled[name] = end
+        return arrays
+
+
+def write_arrays(path: Path, parcel: Parcel) -> None:
     """Write the arrays and make sure they are on the disk under `path` before returning."""
     entries: dict[str, Any] = {}
     offset = 0
-    for name, array in arrays.items():
-        packed = np.ascontiguousarray(array)
-        entries[name] = {
-            "dtype": packed.dtype.str,
-            "shape": packed.shape,
-            "offset": offset,
-            "crc": zlib.crc32(packed.reshape(-1).view(np.uint8).data),
-        }
-        offset += -(-packed.nbytes // _ALIGNMENT) * _ALIGNMENT
-    header = json.dumps({"arrays": entries, "bytes": offset}).encode()
-    start = _data_start(len(header))
+    for name, (dtype, shape) in parcel.layout.items():
+        entries[name] = {"dtype": dtype.str, "shape": shape, "offset": offset, "crc": _WIDEST_CRC}
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        offset += -(-size // _ALIGNMENT) * _ALIGNMENT
+    room = len(json.dumps({"arrays": entries, "bytes": offset}))
+    start = _data_start(room)
+    ends = {name: start + entry["offset"] for name, entry in entries.items()}
+    checks = dict.fromkeys(entries, 0)
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
-        file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
-        for name, array in arrays.items():
-            file.seek(start + entries[name]["offset"])
-            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        for name, piece in parcel.pieces:
+            data = np.ascontiguousarray(piece, parcel.layout[name][0]).reshape(-1).view(np.uint8)
+            file.seek(ends[name])
+            file.write(data.data)
+            ends[name] += data.nbytes
+            checks[name] = zlib.crc32(data.data, checks[name])
+        for name, check in checks.items():
+            entries[name]["crc"] = check
+        header = json.dumps({"arrays": entries, "bytes": offset}).encode().ljust(room)
+        file.seek(0)
+        file.write(_MAGIC + room.to_bytes(8, "little") + header)
         file.truncate(start + offset)
         file.flush()
         os.fsync(file.fileno())
@@ -94,11 +129,27 @@ class MappedArrays(Mapping[str, Array]):
             raise CacheDamaged(f"{self._name} has no '{name}'")
         dtype = np.dtype(entry["dtype"])
         count = int(np.prod(entry["shape"], dtype=np.int64))
-        data = self._data[entry["offset"] : entry["offset"] + count * dtype.itemsize]
-        if zlib.crc32(data.data) != entry["crc"]:
+        start, end = entry["offset"], entry["offset"] + count * dtype.itemsize
+        data = self._data[start:end]
+        if self._checksum(start, end) != entry["crc"]:
             raise CacheDamaged(f"{self._name}: '{name}' has changed on the disk")
         array: Array = np.asarray(data).view(dtype).reshape(entry["shape"])
         return array
+
+    def _checksum(self, start: int, end: int) -> int:
+        """Of these bytes; those of a large array do not stay in this process's memory for it."""
+        found = 0
+        for at in range(start, end, _PASSING):
+            found = zlib.crc32(self._data[at : min(end, at + _PASSING)].data, found)
+            if end - start > _PASSING:
+                self.release()
+        return found
+
+    def release(self) -> None:
+        """Let go of what was read so far; the disk still has it, and mostly the system's memory."""
+        mapped = getattr(self._data, "_mmap", None)
+        if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

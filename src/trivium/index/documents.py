@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,27 @@ from numpy.typing import NDArray
 from trivium.clock import microseconds
 from trivium.index.arrays import Array, Strings
 from trivium.sources import source_matcher
-from trivium.types import Document, Filter, Scalar
+from trivium.types import Filter, Scalar
 
 Mask = NDArray[np.bool_]
 
 _CODED = ("scope", "kind", "category", "type", "domain", "severity")
 _ALWAYS, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+class Described(Protocol):
+    """What is kept of a document: its place, and what it can be filtered by."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def uri(self) -> str: ...
+    @property
+    def tags(self) -> Sequence[str]: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
 
 
 class DocumentTable:
@@ -43,7 +59,7 @@ class DocumentTable:
         return {value: code for code, value in enumerate(Strings.of(self._arrays, "value").all())}
 
     @staticmethod
-    def pack(documents: Sequence[Document]) -> dict[str, Array]:
+    def pack(documents: Sequence[Described]) -> dict[str, Array]:
         """The arrays of these documents, which are sorted by id."""
         codes: dict[str, int] = {"": 0}
 
@@ -82,21 +98,23 @@ class DocumentTable:
         """The chosen documents of several tables as one; and the new place of each, in order."""
         codes: dict[str, int] = {"": 0}
         pieces: dict[str, list[Array]] = {}
+        ragged: dict[str, list[list[int]]] = {"tags": [], "metadata": []}
         ids: list[str] = []
         uris: list[str] = []
         for table, chosen in tables:
             arrays = table._arrays
             values = Strings.of(arrays, "value").all()
             remap = np.array([codes.setdefault(value, len(codes)) for value in values], np.int32)
-            ids += [table.ids[i] for i in chosen.tolist()]
-            uris += [table._uris[i] for i in chosen.tolist()]
+            for texts, of in ((ids, table.ids.all()), (uris, table._uris.all())):
+                texts += map(of.__getitem__, chosen.tolist())
             for name in ("number", "created", "valid_from", "valid_until"):
                 pieces.setdefault(name, []).append(arrays[f"document.{name}"][chosen])
             for name in _CODED:
                 pieces.setdefault(name, []).append(remap[arrays[f"document.{name}"][chosen]])
             for name in ("tags", "metadata"):
-                lists = [remap[table._list(name, i)] for i in chosen.tolist()]
-                pieces.setdefault(name, []).extend(lists)
+                codes_of, lists = remap[arrays[f"document.{name}"]].tolist(), table._ends(name)
+                ends = [lists[i : i + 2] for i in chosen.tolist()]
+                ragged[name] += [codes_of[start:end] for start, end in ends]
         order = sorted(range(len(ids)), key=ids.__getitem__)
         places = np.empty(len(ids), np.int64)
         places[order] = np.arange(len(ids))
@@ -108,12 +126,12 @@ class DocumentTable:
         for name in ("number", "created", "valid_from", "valid_until", *_CODED):
             merged[f"document.{name}"] = np.concatenate(pieces[name])[order]
         for name in ("tags", "metadata"):
-            merged |= _ragged(f"document.{name}", [pieces[name][i].tolist() for i in order])
+            merged |= _ragged(f"document.{name}", [ragged[name][i] for i in order])
         return merged, places
 
-    def _list(self, name: str, document: int) -> Array:
-        offsets = self._arrays[f"document.{name}.offsets"]
-        return self._arrays[f"document.{name}"][offsets[document] : offsets[document + 1]]
+    def _ends(self, name: str) -> list[int]:
+        ends: list[int] = self._arrays[f"document.{name}.offsets"].tolist()
+        return ends
 
     def with_scopes(self, scopes: frozenset[str]) -> Mask:
         """The documents whose scope is one of these."""

@@ -10,17 +10,17 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from trivium.index.arrays import CacheDamaged, MappedArrays, write_arrays
-from trivium.index.building import merge
+from trivium.index.arrays import Array, CacheDamaged, MappedArrays, Parcel, write_arrays
 from trivium.index.documents import Mask
-from trivium.index.matrix import Block, merge_blocks
+from trivium.index.matrix import Block
+from trivium.index.merging import merge, merge_blocks, merged, merged_blocks
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
@@ -29,12 +29,16 @@ MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows)
 GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
 
 
+Worn: TypeAlias = Callable[[LivingSegment | LivingBlock], bool]
+
+
 class CacheFolder:
     """Reads and writes the derived index of one library."""
 
     def __init__(self, path: Path, library: str) -> None:
         self._path = path
         self._library = library
+        self._loose: set[str] = set()  # files of this process that no manifest has named
 
     def load(self) -> tuple[Snapshot, str] | None:
         """The last snapshot written for this library with its stamp; None if there is none."""
@@ -63,15 +67,23 @@ class CacheFolder:
         generation, model = manifest["generation"], manifest["model"]
         return Snapshot(generation, model, tuple(segments), tuple(blocks)), manifest["stamp"]
 
-    def save(self, snapshot: Snapshot, stamp: str) -> Snapshot:
-        """Merge what should be merged, write what is not on disk yet, replace the manifest."""
-        self._path.mkdir(exist_ok=True)
-        segments = [self._written_segment(one) for one in compact_segments(snapshot.segments)]
-        blocks = [self._written_block(one) for one in compact_blocks(snapshot.blocks)]
+    def save(self, snapshot: Snapshot, stamp: str, *, as_one: bool = False) -> Snapshot:
+        """Merge what should be merged, write what is not on disk yet, replace the manifest.
+
+        With `as_one` all is merged: nothing is searched more quickly.
+        """
+        if as_one:
+            segments = [self._saved_segment(one, _partly_dead) for one in _whole(snapshot.segments)]
+            blocks = [self._saved_block(one, _partly_dead) for one in _whole(snapshot.blocks)]
+        else:
+            segments = [
+                self._saved_segment(one, _mostly_dead) for one in _groups(snapshot.segments)
+            ]
+            blocks = [self._saved_block(one, _mostly_dead) for one in _groups(snapshot.blocks)]
         alive = {f"segment.{i}": np.packbits(one.alive) for i, one in enumerate(segments)}
         alive |= {f"block.{i}": np.packbits(one.alive) for i, one in enumerate(blocks)}
         alive_name = self._new_name("alive")
-        write_arrays(self._path / alive_name, alive)
+        write_arrays(self._place(alive_name), Parcel.of(alive))
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "library": self._library,
@@ -82,7 +94,7 @@ class CacheFolder:
             "segments": [one.file for one in segments],
             "blocks": [one.file for one in blocks],
         }
-        temporary = self._path / self._new_name("manifest")
+        temporary = self._place(self._new_name("manifest"))
         with temporary.open("w", encoding="utf-8") as file:
             json.dump(manifest, file)
             file.flush()
@@ -91,50 +103,81 @@ class CacheFolder:
         self._remove_garbage({alive_name, *manifest["segments"], *manifest["blocks"]})
         return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
 
-    def save_as_one(self, snapshot: Snapshot, stamp: str) -> Snapshot:
-        """The same with all segments and blocks merged: nothing is searched more quickly."""
-        whole = replace(
-            snapshot,
-            segments=(merged_segments(snapshot.segments),) if snapshot.segments else (),
-            blocks=(merged_blocks(snapshot.blocks),) if snapshot.blocks else (),
-            _seen={},
-        )
-        return self.save(whole, stamp)
-
     def clear(self) -> None:
         """Forget everything; the record has it all."""
         (self._path / "manifest.json").unlink(missing_ok=True)
 
-    def _written_segment(self, living: LivingSegment) -> LivingSegment:
-        if living.file and (self._path / living.file).exists():
-            return living  # otherwise another process has merged it away meanwhile
-        name = self._new_name("words")
-        write_arrays(self._path / name, living.segment.arrays)
-        return LivingSegment(Segment(MappedArrays(self._path / name)), living.alive, name)
+    def kept_segment(self, living: LivingSegment) -> LivingSegment:
+        """The same on the disk and not in memory; no manifest names it before the next `save`."""
+        name = self._loose_name("words")
+        return self._segment(Parcel.of(living.segment.arrays), living.alive, name)
 
-    def _written_block(self, living: LivingBlock) -> LivingBlock:
-        if living.file and (self._path / living.file).exists():
-            return living
-        name = self._new_name("vectors")
-        write_arrays(self._path / name, living.block.arrays())
-        return LivingBlock(Block(MappedArrays(self._path / name)), living.alive, name)
+    def kept_block(self, living: LivingBlock) -> LivingBlock:
+        """The same for vectors."""
+        arrays: dict[str, Array] = {
+            "numbers": living.block.numbers,
+            "matrix": living.block.matrix,
+        }
+        return self._block(Parcel.of(arrays), living.alive, self._loose_name("vectors"))
+
+    def _loose_name(self, kind: str) -> str:
+        name = self._new_name(kind)
+        self._loose.add(name)
+        return name
+
+    def _saved_segment(self, group: Sequence[LivingSegment], worn: Worn) -> LivingSegment:
+        """A group as one file; what is one already is left as it is unless it is worn."""
+        first = group[0]
+        if len(group) > 1 or worn(first):
+            parcel = merged([one.segment for one in group], [one.alive for one in group])
+            return self._segment(parcel, np.ones(sum(map(_living, group)), bool))
+        if first.file and (self._path / first.file).exists():
+            return first  # otherwise another process has merged it away meanwhile
+        return self._segment(Parcel.of(first.segment.arrays), first.alive)
+
+    def _saved_block(self, group: Sequence[LivingBlock], worn: Worn) -> LivingBlock:
+        first = group[0]
+        if len(group) > 1 or worn(first) or not first.block.is_coded:
+            parcel = merged_blocks([one.block for one in group], [one.alive for one in group])
+            return self._block(parcel, np.ones(sum(map(_living, group)), bool))
+        if first.file and (self._path / first.file).exists():
+            return first
+        return self._block(Parcel.of(first.block.arrays()), first.alive)
+
+    def _segment(self, parcel: Parcel, alive: Mask, name: str = "") -> LivingSegment:
+        name = name or self._new_name("words")
+        write_arrays(self._place(name), parcel)
+        return LivingSegment(Segment(MappedArrays(self._path / name)), alive, name)
+
+    def _block(self, parcel: Parcel, alive: Mask, name: str = "") -> LivingBlock:
+        name = name or self._new_name("vectors")
+        write_arrays(self._place(name), parcel)
+        return LivingBlock(Block(MappedArrays(self._path / name)), alive, name)
+
+    def _place(self, name: str) -> Path:
+        self._path.mkdir(exist_ok=True)
+        return self._path / name
 
     def _new_name(self, kind: str) -> str:
         return f"{kind}-{uuid.uuid4().hex[:12]}.arrays"
 
     def _remove_garbage(self, in_use: set[str]) -> None:
+        loose, self._loose = self._loose, set()
         for path in self._path.glob("*.arrays*"):
             try:
-                if path.name not in in_use and time.time() - path.stat().st_mtime > GARBAGE_AGE:
+                age = time.time() - path.stat().st_mtime
+                if path.name not in in_use and (path.name in loose or age > GARBAGE_AGE):
                     path.unlink()
             except OSError:
                 continue  # another process was quicker
 
 
 def compact_segments(segments: tuple[LivingSegment, ...]) -> tuple[LivingSegment, ...]:
-    """Merge neighbours of like size and rewrite what is mostly dead; empty ones disappear."""
+    """In memory: merge neighbours of like size and rewrite what is mostly dead; empty ones
+    disappear.
+    """
     return tuple(
-        group[0] if len(group) == 1 and not _mostly_dead(group[0]) else merged_segments(group)
+        group[0] if len(group) == 1 and not _mostly_dead(group[0]) else _as_one(group)
         for group in _groups(segments)
     )
 
@@ -142,19 +185,17 @@ def compact_segments(segments: tuple[LivingSegment, ...]) -> tuple[LivingSegment
 def compact_blocks(blocks: tuple[LivingBlock, ...]) -> tuple[LivingBlock, ...]:
     """The same for vectors."""
     return tuple(
-        group[0] if len(group) == 1 and not _mostly_dead(group[0]) else merged_blocks(group)
+        group[0] if len(group) == 1 and not _mostly_dead(group[0]) else _block_as_one(group)
         for group in _groups(blocks)
     )
 
 
-def merged_segments(living: Sequence[LivingSegment]) -> LivingSegment:
-    """All that lives in these segments, as one."""
-    merged = merge([one.segment for one in living], [one.alive for one in living])
-    return LivingSegment(merged, np.ones(len(merged), bool))
+def _as_one(living: Sequence[LivingSegment]) -> LivingSegment:
+    segment = merge([one.segment for one in living], [one.alive for one in living])
+    return LivingSegment(segment, np.ones(len(segment), bool))
 
 
-def merged_blocks(living: Sequence[LivingBlock]) -> LivingBlock:
-    """The same for vectors."""
+def _block_as_one(living: Sequence[LivingBlock]) -> LivingBlock:
     block = merge_blocks([one.block for one in living], [one.alive for one in living])
     return LivingBlock(block, np.ones(len(block), bool))
 
@@ -177,6 +218,16 @@ def _groups(parts: Sequence[Living]) -> list[list[Living]]:
             (more, last), (size, before) = groups.pop(), groups.pop()
             groups.append((size + more, before + last))
     return [group for _, group in groups]
+
+
+def _whole(parts: Sequence[Living]) -> list[list[Living]]:
+    """All that lives, as one group."""
+    living = [one for one in parts if _living(one)]
+    return [living] if living else []
+
+
+def _partly_dead(one: LivingSegment | LivingBlock) -> bool:
+    return _living(one) < len(one.alive)
 
 
 def _mostly_dead(one: LivingSegment | LivingBlock) -> bool:

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.index.arrays import Array
+from trivium.index.arrays import Array, MappedArrays
 from trivium.index.codes import Bounds, Codes, bounds, encode, products
-from trivium.index.documents import Mask
 from trivium.vectors import Floats32, cosines
 
 FLOAT32_STEP = 2.0**-23
@@ -57,6 +56,11 @@ class Block:
             return encode(self.matrix)
         return Codes(*(self._arrays[name] for name in ("codes", "steps", "slack")))
 
+    @property
+    def is_coded(self) -> bool:
+        """Whether its codes are at hand, or so few that none are wanted."""
+        return len(self) < CODED_FROM or "codes" in self._arrays
+
     def arrays(self) -> dict[str, Array]:
         """What a file of this block holds."""
         arrays: dict[str, Array] = {"numbers": self.numbers, "matrix": self.matrix}
@@ -65,17 +69,10 @@ class Block:
             arrays |= {"codes": codes.codes, "steps": codes.steps, "slack": codes.slack}
         return arrays
 
-
-def merge_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Block:
-    """The living vectors of several blocks as one."""
-    numbers = np.concatenate([b.numbers[m] for b, m in zip(blocks, alive, strict=True)])
-    pairs = zip(blocks, alive, strict=True)
-    # what lives as a whole is not copied before it is joined: vectors are most of a build's memory
-    matrix = np.concatenate([b.matrix if m.all() else b.matrix[m] for b, m in pairs])
-    order = np.argsort(numbers, kind="stable")
-    if not (order == np.arange(len(order))).all():
-        numbers, matrix = numbers[order], matrix[order]
-    return Block.of(numbers, matrix)
+    def release(self) -> None:
+        """Let go of what was read from the file so far; it is there."""
+        if isinstance(self._arrays, MappedArrays):
+            self._arrays.release()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,10 @@ SELECT term, word, segment, positions
 FROM places WHERE term >= :first AND term < :end
 ORDER BY term, word;
 
+-- name: postings_of_segments
+SELECT term, segment, rows, body, extra_posting, extra_column, extra_count
+FROM postings WHERE segment = ANY(:segments);
+
 -- name: places_of_segments
 SELECT term, word, segment, positions
 FROM places WHERE segment = ANY(:segments)

@@ -10,8 +10,9 @@ from itertools import takewhile
 import numpy as np
 from psycopg import Connection
 
-from trivium.index.building import build, merge
+from trivium.index.building import build
 from trivium.index.documents import Mask
+from trivium.index.merging import merge
 from trivium.store.postgres import segments
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.segments import SQL, Kept

@@ -210,9 +210,11 @@ def words_of(connection: Connection[Row], query: WordQuery) -> Words:
 
 
 def whole(connection: Connection[Row], kept: Mapping[int, Kept]) -> list[Segment]:
-    """These segments with the places of all their words: enough to merge them."""
+    """These segments with all their words: to be merged."""
     words = Words()
     values = {"segments": list(kept)}
+    for row in connection.execute(SQL["postings_of_segments"], values, binary=True):
+        words.postings[row["segment"]][row["term"]] = row
     for row in connection.execute(SQL["places_of_segments"], values, binary=True):
         words.places[row["segment"]][row["term"]][row["word"]] = row["positions"]
     return [

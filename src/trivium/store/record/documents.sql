@@ -110,8 +110,10 @@ FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.versio
 ORDER BY c.number;
 
 -- name: rows_to_index
-SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
-       c.subject, c.predicate, c.graph, c.embedding_hash, d.*
+SELECT c.number, c.version, c.ordinal, c.text, c.heading, c.embedding_hash, c.subject,
+       c.predicate, c.graph, d.number, d.id, d.uri, d.title, d.key, d.context, d.scope, d.kind,
+       d.category, d.type, d.domain, d.severity, d.tags, d.metadata, d.created, d.valid_from,
+       d.valid_until
 FROM json_each(:chunks) j
 JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
 JOIN documents d ON d.number = c.document AND d.version = c.version

@@ -51,6 +51,7 @@ class Past:
         documents: dict[int, Document] = {}
         rows: list[Row] = []
         hashes: dict[int, str] = {}
+        seen: dict[str, Document] = {}
         for row in transaction.execute("rows_as_of", values):
             if not grant.allows(row["scope"]):  # today's
                 continue
@@ -60,7 +61,7 @@ class Past:
             if grant.allows(document.scope):
                 rows.append(index_row(row, document))
                 hashes[row["chunk_number"]] = row["embedding_hash"]
-        seen = {row.document.id: row.document for row in rows}
+                seen[document.id] = document
         snapshot = _snapshot(transaction, rows, hashes)
         return cls(values, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
 

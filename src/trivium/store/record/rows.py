@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from trivium.clock import format_time, parse_time
 from trivium.index.building import Row as IndexRow
@@ -28,7 +29,7 @@ def document_of_row(row: Row) -> Document:
         domain=row["domain"],
         severity=row["severity"],
         tags=tuple(json.loads(row["tags"])) if row["tags"] != "[]" else (),
-        metadata=json.loads(row["metadata"]),
+        metadata=json.loads(row["metadata"]) if row["metadata"] != "{}" else {},
         given=json.loads(row["given"]) if row["given"] != "{}" else {},
         valid_from=_time(row["valid_from"]),
         valid_until=_time(row["valid_until"]),
@@ -39,6 +40,46 @@ def document_of_row(row: Row) -> Document:
         source_mtime=row["source_mtime"],
         number=row["number"],
         version=row["version"],
+    )
+
+
+class Filed(NamedTuple):
+    """What the index takes of a document, in the order of `rows_to_index`.
+
+    A library has as many of them as documents: they must be quickly made.
+    """
+
+    number: int
+    id: str
+    uri: str
+    title: str
+    key: str
+    context: str
+    scope: str
+    kind: str
+    category: str | None
+    type: str | None
+    domain: str | None
+    severity: str | None
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    created: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+
+
+def filed(said: Sequence[Any]) -> Filed:
+    """The document of a row of `rows_to_index`."""
+    *plain, tags, metadata, created, valid_from, valid_until = said
+    return Filed._make(
+        (
+            *plain,
+            tuple(json.loads(tags)) if tags != "[]" else (),
+            json.loads(metadata) if metadata != "{}" else {},
+            _time(created),
+            _time(valid_from),
+            _time(valid_until),
+        )
     )
 
 
@@ -113,7 +154,7 @@ def chunk_values(
     )
 
 
-def columns(document: Document, heading: tuple[str, ...], text: str) -> tuple[str, ...]:
+def columns(document: Document | Filed, heading: tuple[str, ...], text: str) -> tuple[str, ...]:
     """The searchable columns of a chunk, in the order of `COLUMNS`, as text to be tokenised."""
     return (
         document.key,
@@ -126,7 +167,7 @@ def columns(document: Document, heading: tuple[str, ...], text: str) -> tuple[st
 
 
 def index_row(row: Row, document: Document) -> IndexRow:
-    """A row of `rows_to_index`."""
+    """A row that has all of its document with it."""
     return IndexRow(
         number=row["chunk_number"],
         version=row["chunk_version"],

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +26,17 @@ from trivium.index.folder import CacheFolder, compact_blocks, compact_segments
 from trivium.index.matrix import Block
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
-from trivium.store.record.rows import document_of_row, index_row
+from trivium.store.record.rows import columns, filed
 from trivium.store.sqlite.connection import statements
-from trivium.types import Document
 from trivium.vectors import unpack
 
-BATCH = 20_000
+BATCH = 10_000
 """Chunks read at a time: bounds the memory of a rebuild."""
+
+KEPT = 4_096
+"""Chunks whose words or vectors are worth a file before anybody has asked for one: with fewer,
+a search that reads an edit would wait for the disk.
+"""
 
 LOG_LIMIT = 200_000
 """Changes kept before the log is cut at the last snapshot written down."""
@@ -105,10 +110,10 @@ class DerivedIndex:
         stamp = commit_stamp(connection, snapshot.generation)
         with self._lock:
             try:
-                self._snapshot = self._cache.save_as_one(snapshot, stamp)
+                self._snapshot = self._cache.save(snapshot, stamp, as_one=True)
             except CacheDamaged as error:  # met while merging; start over from the record
                 rebuilt = self.rebuild(connection, str(error), snapshot)
-                self._snapshot = self._cache.save_as_one(rebuilt, stamp)
+                self._snapshot = self._cache.save(rebuilt, stamp, as_one=True)
             self._saved, self.rebuilt = snapshot.generation, False
         return count
 
@@ -137,7 +142,8 @@ class DerivedIndex:
     def _caught_up(
         self, connection: sqlite3.Connection, start: Snapshot, generation: int
     ) -> Snapshot:
-        return _catch_up(connection, start, generation, with_vectors=self._with_vectors)
+        keeping = _Keeping(self._cache if self._writable else None)
+        return _catch_up(connection, start, generation, keeping, with_vectors=self._with_vectors)
 
     @property
     def saved_generation(self) -> int:
@@ -204,8 +210,35 @@ def changes_floor(connection: sqlite3.Connection) -> int:
     return int(row["value"]) if row else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Keeping:
+    """Puts large pieces on the disk as soon as they are made, so that memory holds one at a time.
+
+    Where that is not possible they stay in memory: it is only a cache.
+    """
+
+    cache: CacheFolder | None
+
+    def segment(self, living: LivingSegment) -> LivingSegment:
+        if self.cache and len(living.alive) >= KEPT:
+            with suppress(OSError):
+                return self.cache.kept_segment(living)
+        return living
+
+    def block(self, living: LivingBlock) -> LivingBlock:
+        if self.cache and len(living.alive) >= KEPT:
+            with suppress(OSError):
+                return self.cache.kept_block(living)
+        return living
+
+
 def _catch_up(
-    connection: sqlite3.Connection, snapshot: Snapshot, generation: int, *, with_vectors: bool
+    connection: sqlite3.Connection,
+    snapshot: Snapshot,
+    generation: int,
+    keeping: _Keeping,
+    *,
+    with_vectors: bool,
 ) -> Snapshot:
     model = active_fingerprint(connection)
     if snapshot.generation:
@@ -228,11 +261,11 @@ def _catch_up(
     for numbers in _batches(words):
         segment = _read_segment(connection, numbers)
         if len(segment):
-            segments.append(LivingSegment(segment, np.ones(len(segment), bool)))
+            segments.append(keeping.segment(LivingSegment(segment, np.ones(len(segment), bool))))
     for numbers in _batches(vectors) if model and with_vectors else ():
         block = _read_block(connection, numbers, model)
         if len(block):
-            blocks.append(LivingBlock(block, np.ones(len(block), bool)))
+            blocks.append(keeping.block(LivingBlock(block, np.ones(len(block), bool))))
     return Snapshot(
         generation, model, _compact_in_memory(segments), _compact_blocks_in_memory(blocks)
     )
@@ -272,23 +305,29 @@ def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 def _read_segment(connection: sqlite3.Connection, numbers: NDArray[np.int64]) -> Segment:
     query = statements()["rows_to_index"]
-    return build(list(_rows(connection.execute(query, {"chunks": json.dumps(numbers.tolist())}))))
+    return build(_rows(connection.execute(query, {"chunks": json.dumps(numbers.tolist())})))
 
 
 def _rows(cursor: sqlite3.Cursor) -> Iterator[Row]:
-    documents: dict[int, Document] = {}
-    for row in cursor:
-        if row["number"] not in documents:
-            documents[row["number"]] = document_of_row(row)
-        yield index_row(row, documents[row["number"]])
+    cursor.row_factory = None  # names would take longer to look up than all the rest
+    document = None
+    for number, version, ordinal, text, heading, hash, subject, predicate, graph, *said in cursor:
+        if document is None or document.number != said[0]:  # chunks of a document stand together
+            document = filed(said)
+        given = columns(document, tuple(json.loads(heading)) if heading != "[]" else (), text)
+        embedded = hash != ""
+        yield Row(number, version, ordinal, document, given, subject, predicate, graph, embedded)
 
 
 def _read_block(connection: sqlite3.Connection, numbers: NDArray[np.int64], model: str) -> Block:
     values = {"chunks": json.dumps(numbers.tolist()), "fingerprint": model}
-    rows = connection.execute(statements()["vectors_of_chunks"], values).fetchall()
-    if not rows:
-        return Block.of(np.empty(0, np.int64), np.empty((0, 0), np.float32))
-    matrix = np.empty((len(rows), len(unpack(rows[0]["vector"]))), np.float32)
-    for place, row in enumerate(rows):
-        matrix[place] = unpack(row["vector"])
-    return Block.of(np.array([row["number"] for row in rows], np.int64), matrix)
+    found, matrix = array("q"), None
+    for row in connection.execute(statements()["vectors_of_chunks"], values):
+        vector = unpack(row["vector"])
+        if matrix is None:
+            matrix = np.empty((len(numbers), len(vector)), np.float32)
+        matrix[len(found)] = vector
+        found.append(row["number"])
+    if matrix is None:
+        matrix = np.empty((0, 0), np.float32)
+    return Block.of(np.array(found, np.int64), matrix[: len(found)])

@@ -1,0 +1,381 @@
+"""Several segments → one, and several blocks → one, a piece at a time.
+
+All segments keep their vocabulary in the same order, so a run of terms is a run of positions and
+postings in each of them. Such a run is brought together and passed on before the next is read:
+what a merge needs at once is a few numbers for each row and word, not all that they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.index.arrays import Array, MappedArrays, Parcel, Strings
+from trivium.index.building import Codes, grams, offsets_of, smallest
+from trivium.index.codes import encode
+from trivium.index.documents import DocumentTable, Mask
+from trivium.index.matrix import CODED_FROM, Block
+from trivium.index.segment import WIDTH, Segment
+
+PIECE = 1 << 19
+"""Positions brought together at a time: a few arrays of four megabytes each."""
+
+MOST_TERMS = 1 << 16
+"""Terms brought together at a time, so that a term, a row and a count fit one number."""
+
+ROWS = 4_096
+"""Vectors moved at a time: six megabytes at 384 dimensions."""
+
+Numbers = NDArray[np.int64]
+
+
+def merge(segments: Sequence[Segment], alive: Sequence[Mask]) -> Segment:
+    """The living rows of several segments as one, in memory; equals `build` of the same rows."""
+    return Segment(merged(segments, alive).unpacked())
+
+
+def merged(segments: Sequence[Segment], alive: Sequence[Mask]) -> Parcel:
+    """The same as a parcel."""
+    parts, row_arrays = _parts(segments, alive)
+    words = _Vocabulary.of(parts)
+    small = {**row_arrays, **words.arrays}
+    sizes = np.array([part.measures() for part in parts])
+    postings, extras = sizes[:, 0].sum(), sizes[:, 2].sum()
+    terms = len(small["term.surfaces"])
+    layout: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
+        **{name: (array.dtype, array.shape) for name, array in small.items()},
+        "positions": (_type_of_positions(small), (int(small["surface.positions"][-1]),)),
+        "posting.offsets": (np.dtype(np.int64), (terms,)),
+        "posting.rows": (np.dtype(np.int32), (int(postings),)),
+        "posting.body": (smallest(sizes[:, 1].max()), (int(postings),)),
+        "extra.offsets": (np.dtype(np.int64), (terms,)),
+        "extra.posting": (np.dtype(np.int32), (int(extras),)),
+        "extra.column": (np.dtype(np.uint8), (int(extras),)),
+        "extra.count": (smallest(sizes[:, 3].max()), (int(extras),)),
+    }
+    return Parcel(layout, _pieces(small, parts, words, int(sizes[:, 1].max())))
+
+
+def _type_of_positions(arrays: Mapping[str, Array]) -> np.dtype[Any]:
+    starts = arrays["stream.starts"]
+    filled = np.flatnonzero(np.diff(starts) > 1)  # one place is the gap
+    return smallest(int(starts[filled[-1] + 1]) - 2 if len(filled) else 0)
+
+
+def _pieces(
+    small: Mapping[str, Array], parts: Sequence[_Part], words: _Vocabulary, highest: int
+) -> Iterator[tuple[str, Array]]:
+    yield from small.items()
+    forms = small["term.surfaces"]
+    rows, length = len(small["row.number"]), int(small["stream.starts"][-1])
+    postings, extras = np.zeros((2, len(forms) - 1), np.int64)
+    for first, last in _runs(small["surface.positions"][forms]):
+        shares = [_Share.of(*one, first, last) for one in zip(parts, *words.numbers, strict=True)]
+        yield "positions", _positions(shares, int(forms[first]), length)
+        heads, body = _postings(shares, first, rows, highest)
+        term, row = np.divmod(heads, rows)
+        postings[first:last] = np.bincount(term, minlength=last - first)
+        yield "posting.rows", row
+        yield "posting.body", body
+        place, column, count = _extras(shares, first, rows, heads)
+        extras[first:last] = np.bincount(term[place], minlength=last - first)
+        yield "extra.posting", place - offsets_of(postings[first:last])[term[place]]
+        yield "extra.column", column
+        yield "extra.count", count
+        for part in parts:
+            part.release()
+    yield "posting.offsets", offsets_of(postings)
+    yield "extra.offsets", offsets_of(extras)
+
+
+def _positions(shares: Sequence[_Share], first: int, length: int) -> Numbers:
+    """By form, then ascending: a form and its place in one number sort as both."""
+    found = []
+    for share in shares:
+        form, position = share.part.positions(*share.forms)
+        found.append((share.form_numbers[form] - first) * length + position)
+    together = np.concatenate(found)
+    together.sort()
+    return together % max(length, 1)
+
+
+def _postings(
+    shares: Sequence[_Share], first: int, rows: int, highest: int
+) -> tuple[Numbers, Numbers]:
+    """Term · rows + row of each posting, ascending, and its count in the body."""
+    found = []
+    for share in shares:
+        term, row, body = share.part.postings(*share.terms)
+        head = (share.term_numbers[term] - first) * rows + row
+        found.append(head * (highest + 1) + body)
+    together = np.concatenate(found)
+    together.sort()
+    return np.divmod(together, highest + 1)
+
+
+def _extras(
+    shares: Sequence[_Share], first: int, rows: int, heads: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """The posting that each belongs to, its column and count; by posting and column."""
+    found = []
+    for share in shares:
+        term, row, column, count = share.part.extras(*share.terms)
+        place = np.searchsorted(heads, (share.term_numbers[term] - first) * rows + row)
+        found.append(np.stack([place, column, count]))
+    together = np.concatenate(found, axis=1)
+    place, column, count = together[:, np.argsort(together[0] * WIDTH + together[1])]
+    return place, column, count
+
+
+def _runs(offsets: Array) -> Iterator[tuple[int, int]]:
+    """The lists that these offsets tell apart, some at a time: `PIECE` values at most, or one."""
+    first, count = 0, len(offsets) - 1
+    while first < count:
+        last = int(np.searchsorted(offsets, offsets[first] + PIECE, side="right")) - 1
+        last = min(max(last, first + 1), first + MOST_TERMS, count)
+        yield first, last
+        first = last
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A segment on its way into another one: where its rows go, and by how much they move."""
+
+    segment: Segment
+    whole: bool  # no row is dead
+    place: Numbers  # of each row; -1 for a dead one
+    shift: Numbers  # of the positions of each row
+
+    def positions(self, first: int, last: int) -> tuple[Numbers, Numbers]:
+        """The living positions of these forms where they are now, each with its form."""
+        arrays = self.segment.arrays
+        form, chosen = _listed(arrays["surface.positions"], first, last)
+        found = arrays["positions"][chosen].astype(np.int64)
+        row = np.searchsorted(self.segment.starts[:-1:WIDTH], found, side="right") - 1
+        found += self.shift[row]
+        return (form, found) if self.whole else _where(self.place[row] >= 0, form, found)
+
+    def postings(self, first: int, last: int) -> tuple[Numbers, Numbers, Numbers]:
+        """The living postings of these terms: term, row as it is now, count in the body."""
+        arrays = self.segment.arrays
+        term, chosen = _listed(arrays["posting.offsets"], first, last)
+        row = self.place[arrays["posting.rows"][chosen]]
+        found = (term, row, arrays["posting.body"][chosen].astype(np.int64))
+        return found if self.whole else _where(row >= 0, *found)
+
+    def extras(self, first: int, last: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """The same beyond the body: term, row, column, count."""
+        arrays = self.segment.arrays
+        term, chosen = _listed(arrays["extra.offsets"], first, last)
+        posting = arrays["posting.offsets"][term] + arrays["extra.posting"][chosen]
+        row = self.place[arrays["posting.rows"][posting]]
+        column, count = (arrays[name][chosen] for name in ("extra.column", "extra.count"))
+        found = (term, row, column.astype(np.int64), count.astype(np.int64))
+        return found if self.whole else _where(row >= 0, *found)
+
+    def uses(self) -> Numbers:
+        """How often each form stands in a living row."""
+        offsets = self.segment.arrays["surface.positions"]
+        counts = np.diff(offsets)
+        for first, last in () if self.whole else _runs(offsets):
+            form, _ = self.positions(first, last)
+            counts[first:last] = np.bincount(form - first, minlength=last - first)
+        return counts
+
+    def measures(self) -> Numbers:
+        """Living postings, the highest of their counts, and the same of what is beyond the body."""
+        arrays = self.segment.arrays
+        if self.whole:
+            body, count = arrays["posting.body"], arrays["extra.count"]
+            return np.array([len(body), _highest(body), len(count), _highest(count)])
+        totals = np.zeros(4, np.int64)
+        for first, last in _runs(arrays["posting.offsets"]):
+            *_, body = self.postings(first, last)
+            *_, count = self.extras(first, last)
+            totals[[0, 2]] += len(body), len(count)
+            totals[[1, 3]] = np.maximum(totals[[1, 3]], (_highest(body), _highest(count)))
+        return totals
+
+    def release(self) -> None:
+        if isinstance(self.segment.arrays, MappedArrays):
+            self.segment.arrays.release()
+
+
+def _listed(offsets: Array, first: int, last: int) -> tuple[Numbers, slice]:
+    """The list of each value of some lists, and where these values stand."""
+    ends = offsets[first : last + 1]
+    return np.repeat(np.arange(first, last), np.diff(ends)), slice(int(ends[0]), int(ends[-1]))
+
+
+def _where(mask: Mask, *values: Numbers) -> Any:
+    return tuple(value[mask] for value in values)
+
+
+def _highest(values: Array) -> int:
+    return int(values.max()) if len(values) else 0
+
+
+def _parts(
+    segments: Sequence[Segment], alive: Sequence[Mask]
+) -> tuple[list[_Part], dict[str, Array]]:
+    """The segments as parts of the whole, and all that the whole keeps for each row."""
+    chosen = [np.flatnonzero(living) for living in alive]
+    ids = [id for one, rows in zip(segments, chosen, strict=True) for id in one.ids(rows)]
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    arrays = _row_arrays(segments, chosen, order)
+    begins = arrays["stream.starts"][::WIDTH]
+    parts, base = [], 0
+    for segment, rows in zip(segments, chosen, strict=True):
+        place = np.full(len(segment), -1, np.int64)
+        place[rows] = places[base : base + len(rows)]
+        base += len(rows)
+        shift = begins[place] - segment.starts[:-1:WIDTH]
+        parts.append(_Part(segment, len(rows) == len(segment), place, shift))
+    return parts, arrays
+
+
+def _row_arrays(
+    segments: Sequence[Segment], chosen: Sequence[Numbers], order: Numbers
+) -> dict[str, Array]:
+    iris = Codes()
+    columns: dict[str, list[Array]] = {}
+    tables: list[tuple[DocumentTable, Numbers]] = []
+    widths, base = [], 0
+    for segment, rows in zip(segments, chosen, strict=True):
+        codes = iris.encode([text or None for text in segment.iris.all()])
+        used, local = np.unique(segment.document[rows], return_inverse=True)
+        tables.append((segment.documents, used.astype(np.int64)))
+        columns.setdefault("row.document", []).append(local.astype(np.int32) + np.int32(base))
+        base += len(used)
+        for name in ("row.number", "row.version", "row.ordinal", "row.hash", "row.embedded"):
+            columns.setdefault(name, []).append(segment.arrays[name][rows])
+        for name in ("row.subject", "row.predicate", "row.graph"):
+            columns.setdefault(name, []).append(codes[segment.arrays[name][rows]])
+        widths.append(np.diff(segment.starts).reshape(-1, WIDTH)[rows])
+    documents, places = DocumentTable.merge(tables)
+    arrays = {name: np.concatenate(pieces)[order] for name, pieces in columns.items()}
+    arrays["row.document"] = places[arrays["row.document"]].astype(np.int32)
+    arrays["row.by_number"] = np.argsort(arrays["row.number"], kind="stable")
+    arrays["stream.starts"] = offsets_of(np.concatenate(widths)[order].reshape(-1))
+    return arrays | iris.strings().arrays("iri") | documents
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    """All forms that living rows hold, in order; `numbers` are those of each part's forms and of
+    its terms. What a part has and nothing uses any more gets the number of what stands before it,
+    so that numbers ascend.
+    """
+
+    arrays: dict[str, Array]
+    numbers: tuple[list[Numbers], list[Numbers]]
+
+    @classmethod
+    def of(cls, parts: Sequence[_Part]) -> _Vocabulary:
+        stems: dict[str, str] = {}
+        known: list[tuple[list[str], Numbers, Numbers]] = []
+        for part in parts:
+            forms, terms = part.segment.surfaces.all(), part.segment.terms.all()
+            sizes = np.diff(part.segment.arrays["term.surfaces"])
+            uses, term_of = part.uses(), np.repeat(np.arange(len(terms)), sizes)
+            stem_of = [terms[term] for term in term_of.tolist()]
+            stems.update((forms[at], stem_of[at]) for at in np.flatnonzero(uses).tolist())
+            known.append((forms, term_of, uses))
+        ordered = sorted(stems, key=lambda form: (stems[form], form))
+        number = {form: place for place, form in enumerate(ordered)}
+        terms = list(dict.fromkeys(map(stems.__getitem__, ordered)))
+        stem_number = {stem: place for place, stem in enumerate(terms)}
+        stem_of_form = np.array([stem_number[stems[form]] for form in ordered], np.int64)
+        totals = np.zeros(len(ordered), np.int64)
+        form_numbers, term_numbers = [], []
+        for forms, term_of, uses in known:
+            used = np.flatnonzero(uses)
+            found = np.array([number[forms[at]] for at in used.tolist()], np.int64)
+            totals[found] += uses[used]
+            form_numbers.append(_ascending(len(forms), used, found))
+            count = int(term_of[-1]) + 1 if len(term_of) else 0
+            term_numbers.append(_ascending(count, term_of[used], stem_of_form[found]))
+        arrays = {
+            **Strings.pack(terms).sorted_arrays("term"),
+            "term.surfaces": offsets_of(np.bincount(stem_of_form, minlength=len(terms))),
+            **Strings.pack(ordered).arrays("surface"),
+            "surface.positions": offsets_of(totals),
+            **grams(ordered),
+        }
+        return cls(arrays, (form_numbers, term_numbers))
+
+
+def _ascending(size: int, places: Numbers, numbers: Numbers) -> Numbers:
+    filled = np.full(size, -1, np.int64)
+    filled[places] = numbers
+    return np.maximum.accumulate(filled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What a part has of a run of the whole's terms: its own terms and their forms, from … to."""
+
+    part: _Part
+    form_numbers: Numbers
+    term_numbers: Numbers
+    terms: tuple[int, int]
+    forms: tuple[int, int]
+
+    @classmethod
+    def of(
+        cls, part: _Part, form_numbers: Numbers, term_numbers: Numbers, first: int, last: int
+    ) -> _Share:
+        start, end = np.searchsorted(term_numbers, (first, last)).tolist()
+        forms = part.segment.arrays["term.surfaces"]
+        span = int(forms[start]), int(forms[end])
+        return cls(part, form_numbers, term_numbers, (start, end), span)
+
+
+def merge_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Block:
+    """The living vectors of several blocks as one, in memory."""
+    return Block(merged_blocks(blocks, alive).unpacked())
+
+
+def merged_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Parcel:
+    """The same as a parcel; with codes where there are many."""
+    chosen = [np.flatnonzero(living) for living in alive]
+    numbers = np.concatenate([b.numbers[rows] for b, rows in zip(blocks, chosen, strict=True)])
+    owners = np.repeat(np.arange(len(blocks)), [len(rows) for rows in chosen])
+    order = np.argsort(numbers, kind="stable")
+    numbers, owners, rows = numbers[order], owners[order], np.concatenate(chosen)[order]
+    count, width = len(numbers), max((block.width for block in blocks if len(block)), default=0)
+    layout: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
+        "numbers": (np.dtype(np.int64), (count,)),
+        "matrix": (np.dtype(np.float32), (count, width)),
+    }
+    if count >= CODED_FROM:
+        layout |= {
+            "codes": (np.dtype(np.int8), (count, width)),
+            "steps": (np.dtype(np.float32), (count,)),
+            "slack": (np.dtype(np.float32), (count,)),
+        }
+
+    def pieces() -> Iterator[tuple[str, Array]]:
+        yield "numbers", numbers
+        for start in range(0, count, ROWS):
+            owner, row = owners[start : start + ROWS], rows[start : start + ROWS]
+            piece = np.empty((len(row), width), np.float32)
+            for place in np.unique(owner).tolist():
+                piece[owner == place] = blocks[place].matrix[row[owner == place]]
+                blocks[place].release()
+            yield "matrix", piece
+            if "codes" in layout:
+                coded = encode(piece)
+                yield from (
+                    ("codes", coded.codes),
+                    ("steps", coded.steps),
+                    ("slack", coded.slack),
+                )
+
+    return Parcel(layout, pieces())
