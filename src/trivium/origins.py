@@ -80,8 +80,8 @@ class Catalogue(Protocol):
     def keep_sketches(self, sketches: Mapping[str, Sequence[int]]) -> None:
         """Remember the bands of documents' sketches."""
 
-    def sharing(self, band: int, most: int) -> list[str]:
-        """The ids of documents with this band, the oldest first."""
+    def sharing(self, bands: Sequence[int], most: int) -> dict[int, list[str]]:
+        """The ids of documents with each of these bands, the oldest first; at most so many."""
 
     def adapters(self) -> list[AdapterState]: ...
     def keep_adapter(self, source: str, adapter: str, watermark: str) -> None: ...

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_stores import Fresh
+from worlds import NOW
 
 import trivium
 from trivium.store.record.statements import SHARED, dialect
 from trivium.store.sqlite import SqliteStore
+from trivium.types import Document, Draft, Passage
 
 OWN = {"words", "migrations", "changes"}
 """Tables that each database has in its own way."""
@@ -58,3 +61,23 @@ def test_the_tables_are_the_same(tmp_path: Path, fresh_postgres: Fresh) -> None:
             ).fetchall()
     theirs = {(table, column) for table, column in found}
     assert mine <= theirs
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_who_shares_a_band_is_told_oldest_first_and_without_those_removed(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """A library of copies must not be read whole: so many of each band, and the others too."""
+    with ExitStack() as closing_later:
+        if database == "sqlite":
+            store: Any = closing_later.enter_context(closing(SqliteStore(tmp_path, create=True)))
+        else:
+            fresh: Fresh = request.getfixturevalue("fresh_postgres")
+            store = closing_later.enter_context(fresh())()
+        names = ["z", "a", "m", "c"]
+        drafts = [Draft(Document(id, f"text:{id}", id), (Passage(id),), ("",)) for id in names]
+        store.put(drafts, NOW)
+        store.catalogue.keep_sketches({"z": [7, -5], "a": [7], "m": [7], "c": [-5]})
+        assert store.catalogue.sharing([7, -5, 9, 7], 2) == {7: ["z", "a"], -5: ["z", "c"]}
+        store.remove(["z"])
+        assert store.catalogue.sharing([7, -5], 2) == {7: ["a", "m"], -5: ["c"]}

@@ -111,9 +111,10 @@ class Likeness:
     def nearest(self, document: Document, sketch: Sketch) -> Alike | None:
         """The most similar other document from a similarity of .6 on; ties by id."""
         counts: Counter[str] = Counter()
+        stored_ones = self.catalogue.sharing(sketch.bands, _MOST_SHARING) if sketch.bands else {}
         for band in sketch.bands:
             counts.update(self._fresh.get(band, ()))
-            counts.update(self.catalogue.sharing(band, _MOST_SHARING))
+            counts.update(stored_ones.get(band, ()))
         del counts[document.id]
         names = sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_COMPARED]
         stored = [name for name in names if name not in self._drafts]

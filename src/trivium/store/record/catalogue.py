@@ -37,10 +37,13 @@ class RecordCatalogue:
                 ],
             )
 
-    def sharing(self, band: int, most: int) -> list[str]:
+    def sharing(self, bands: Sequence[int], most: int) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
         with self._database.reading() as reader:
-            rows = reader.execute("sharing_band", {"band": band, "most": most})
-            return [row["id"] for row in rows]
+            values = {"bands": listed(dict.fromkeys(bands)), "most": most}
+            for row in reader.execute("sharing_bands", values):
+                found.setdefault(row["band"], []).append(row["id"])
+        return found
 
     def adapters(self) -> list[AdapterState]:
         with self._database.reading() as reader:

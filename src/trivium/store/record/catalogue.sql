@@ -10,9 +10,15 @@ SELECT CAST(j.value AS BIGINT), d.number FROM documents d, json_each(:bands) j
 WHERE d.id = :document
 ON CONFLICT DO NOTHING;
 
--- name: sharing_band
-SELECT d.id FROM sketches s JOIN documents d ON d.number = s.document
-WHERE s.band = :band ORDER BY s.document LIMIT :most;
+-- name: sharing_bands
+SELECT s.band, d.id
+FROM json_each(:bands) j
+JOIN sketches s ON s.band = CAST(j.value AS BIGINT)
+JOIN documents d ON d.number = s.document
+WHERE s.document IN (
+  SELECT o.document FROM sketches o JOIN documents e ON e.number = o.document
+  WHERE o.band = s.band ORDER BY o.document LIMIT :most)
+ORDER BY s.document;
 
 -- name: adapters
 SELECT a.source, a.adapter, a.watermark, s.root

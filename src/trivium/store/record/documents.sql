@@ -33,8 +33,7 @@ INSERT INTO documents (id, uri, kind, title, key, context, media_type, category,
                        updated, source_hash, source_size, source_mtime, version)
 VALUES (:id, :uri, :kind, :title, :key, :context, :media_type, :category, :scope, :type,
         :domain, :severity, :tags, :metadata, :given, :valid_from, :valid_until, :created,
-        :updated, :source_hash, :source_size, :source_mtime, :version)
-RETURNING number;
+        :updated, :source_hash, :source_size, :source_mtime, :version);
 
 -- name: update_document
 UPDATE documents

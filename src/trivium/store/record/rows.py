@@ -98,9 +98,9 @@ def document_values(document: Document, version: int) -> dict[str, Any]:
         "type": document.type,
         "domain": document.domain,
         "severity": document.severity,
-        "tags": json.dumps(list(document.tags), ensure_ascii=False),
-        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, default=str),
-        "given": json.dumps(dict(document.given), ensure_ascii=False),
+        "tags": _json(list(document.tags)) if document.tags else "[]",
+        "metadata": _json(dict(document.metadata)) if document.metadata else "{}",
+        "given": _json(dict(document.given)) if document.given else "{}",
         "valid_from": _text(document.valid_from),
         "valid_until": _text(document.valid_until),
         "created": _text(document.created),
@@ -142,7 +142,7 @@ def chunk_values(
         version,
         ordinal,
         passage.text,
-        json.dumps(list(passage.heading), ensure_ascii=False),
+        _json(list(passage.heading)) if passage.heading else "[]",
         first,
         last,
         passage.start,
@@ -193,6 +193,9 @@ def parts_of(chunk: str) -> tuple[str, int, int]:
     if version.isdecimal() and ordinal.isdecimal() and len(rest) < 20:
         return document, int(version), int(ordinal)
     return document, -1, -1
+
+
+_json = json.JSONEncoder(ensure_ascii=False, default=str).encode  # `dumps` makes one each time
 
 
 def _time(text: str | None) -> datetime | None:

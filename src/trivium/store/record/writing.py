@@ -65,13 +65,8 @@ def _each_once(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
 def _put_batch(
     transaction: Transaction, drafts: Sequence[Draft], generation: int, now: datetime
 ) -> list[Document]:
-    rows = select(transaction, "versions_by_id", [draft.document.id for draft in drafts])
-    known = {row["id"]: (row["number"], row["version"]) for row in rows}
     at = format_time(now)
-    stored = []
-    for draft in drafts:
-        number, version = _placed(transaction, draft, known.get(draft.document.id), generation)
-        stored.append(replace(draft.document, number=number, version=version))
+    stored = _placed(transaction, drafts, generation)
     both = list(zip(stored, drafts, strict=True))
     transaction.executemany(
         "insert_version",
@@ -104,21 +99,32 @@ def _put_batch(
     return stored
 
 
-def _placed(
-    transaction: Transaction, draft: Draft, known: tuple[int, int] | None, generation: int
-) -> tuple[int, int]:
-    """The number and new version of a draft's document, whose row says now what the draft does."""
-    if known is None:
-        values = document_values(draft.document, 1)
-        (number,) = transaction.execute("insert_document", values).fetchone()
-        return number, 1
-    number, old = known
-    unindex_words(transaction, number, old, generation)
-    keep_fields(transaction, number)
-    (last,) = transaction.execute("last_version", (number,)).fetchone()
-    values = document_values(draft.document, last + 1) | {"number": number}
-    transaction.execute("update_document", values)
-    return number, last + 1
+def _placed(transaction: Transaction, drafts: Sequence[Draft], generation: int) -> list[Document]:
+    """The documents with their number and new version; their rows say now what the drafts do."""
+    known = _versions(transaction, drafts)
+    new = [draft.document for draft in drafts if draft.document.id not in known]
+    if new:
+        transaction.executemany("insert_document", [document_values(one, 1) for one in new])
+    for draft in drafts:
+        if draft.document.id in known:
+            number, old = known[draft.document.id]
+            unindex_words(transaction, number, old, generation)
+            keep_fields(transaction, number)
+            (last,) = transaction.execute("last_version", (number,)).fetchone()
+            values = document_values(draft.document, last + 1) | {"number": number}
+            transaction.execute("update_document", values)
+    places = _versions(transaction, drafts)
+    stored = []
+    for draft in drafts:
+        number, version = places[draft.document.id]
+        stored.append(replace(draft.document, number=number, version=version))
+    return stored
+
+
+def _versions(transaction: Transaction, drafts: Sequence[Draft]) -> dict[str, tuple[int, int]]:
+    """Number and active version of those that there are."""
+    rows = select(transaction, "versions_by_id", [draft.document.id for draft in drafts])
+    return {row["id"]: (row["number"], row["version"]) for row in rows}
 
 
 def _chunks(document: Document, draft: Draft) -> Iterator[tuple[Any, ...]]:

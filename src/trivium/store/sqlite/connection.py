@@ -28,6 +28,17 @@ WAIT_SECONDS = 30.0
 MOMENT = 1000
 """Milliseconds to wait for others before the disk keeps its pages: nobody is stopped for that."""
 
+LOG_PAGES = 8_192
+"""Pages of 4 KB in the log before they go to their places. Texts come with random keys (hashes,
+sketches), so each batch touches pages all over the file; many batches touch the same ones, and
+these are moved once.
+"""
+
+WRITER_CACHE = 32 * 1024
+"""Kilobytes of page cache of the connection that writes: what a batch of thousands of documents
+touches. With SQLite's own 2 MB most of it would go to the log twice.
+"""
+
 PAGE_CACHE = 128 * 1024
 """Kilobytes of page cache while millions of rows are written."""
 
@@ -166,6 +177,8 @@ class Connections:
         with self._write_lock, in_our_words(self.path):
             if self._writer is None:
                 self._writer = self._open()
+                self._writer.execute(f"PRAGMA cache_size = {-WRITER_CACHE}")
+                self._writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
             connection = self._writer
             connection.execute("BEGIN IMMEDIATE")
             try:

@@ -30,7 +30,7 @@ from trivium.store.record.rows import columns, filed
 from trivium.store.sqlite.connection import statements
 from trivium.vectors import unpack
 
-BATCH = 10_000
+BATCH = 20_000
 """Chunks read at a time: bounds the memory of a rebuild."""
 
 KEPT = 4_096
