@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
+from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trivium.errors import SourceError
+from trivium.ingest import fields
 from trivium.ingest.markdown import extract
 
 
@@ -70,3 +76,22 @@ def test_a_yaml_bomb_does_not_go_off(form: str) -> None:
 def test_a_few_aliases_are_fine() -> None:
     source = b"---\nbase: &b {x: 1}\nother: *b\nmore: {<<: *b, y: 2}\n---\n"
     assert extract(source, "a.md").fields["more"] == {"x": 1, "y": 2}
+
+
+PIECES = ["title", ": ", ":", "\n", "- ", "-", "[", "]", ", ", '"', "'", " ", "  ", "#", "# c"]
+PIECES += ["2024-05-31", "2024-13-99", "true", "no", "~", "null", "1.5", "0x1f", "1_000", ".inf"]
+PIECES += ["dm-only", "...", "---", "=", "12:30:45", "08", "(", "/", "+", "@", "tags: [a, b]\n"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
+@settings(deadline=None, max_examples=400)
+def test_the_loader_in_c_reads_plain_fields_as_the_one_in_python_does(source: str) -> None:
+    def outcome(read: Callable[[], Any]) -> str:
+        try:
+            return repr(read())
+        except yaml.YAMLError as error:
+            return str(error)
+
+    assert fields._PLAIN.fullmatch(source)
+    quick, slow = lambda: fields._quickly_read(source), lambda: fields._read(source, "x.md")
+    assert outcome(quick) == outcome(slow)
