@@ -216,6 +216,44 @@ def test_merged_heads_stand_over_all_their_columns() -> None:
     )
 
 
+def test_cells_without_a_place_follow_the_one_before_also_if_that_is_empty() -> None:
+    rows = """<sheetData><row><c><v>1</v></c><c><v>2</v></c><c><v>3</v></c></row>
+        <row><c><v>4</v></c><c/><c><v>6</v></c></row>
+        <row><c r="B3"><v>8</v></c><c><v>9</v></c></row></sheetData>"""
+    assert blocks(sheets.extract(xlsx({"S": rows}), "a.xlsx"))[1] == (
+        "table",
+        "| 1 | 2 | 3 |\n|---|---|---|\n| 4 |  | 6 |\n|  | 8 | 9 |",
+    )
+
+
+def test_what_is_no_number_is_shown_as_it_stands_and_loses_no_sheet() -> None:
+    rows = """<sheetData><row><c><v>NaN</v></c><c><v>1e999</v></c></row>
+        <row><c><v>-INF</v></c><c><v>2.50</v></c></row></sheetData>"""
+    assert blocks(sheets.extract(xlsx({"S": rows}), "a.xlsx"))[1] == (
+        "table",
+        "| NaN | 1e999 |\n|---|---|\n| -INF | 2.5 |",
+    )
+
+
+def test_signs_that_xml_cannot_hold_are_read_in_their_spelling() -> None:
+    rows = """<sheetData><row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row></sheetData>"""
+    strings = ["one_x000D_two", "a_x005F_x000D_b"]
+    assert blocks(sheets.extract(xlsx({"S": rows}, strings=strings), "a.xlsx"))[1] == (
+        "table",
+        "| one two | a_x000D_b |\n|---|---|",
+    )
+
+
+def test_a_banner_over_the_whole_sheet_is_said_once() -> None:
+    rows = """<sheetData><row r="1"><c r="A1"><v>2024</v></c></row>
+        <row r="2"><c r="A2"><v>5</v></c><c r="B2"><v>6</v></c><c r="C2"><v>7</v></c></row>
+        <row r="3"><c r="A3"><v>8</v></c></row></sheetData>
+        <mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A3:B3"/></mergeCells>"""
+    text = sheets.extract(xlsx({"S": rows}), "a.xlsx").text
+    assert text.count("2024") == 1
+    assert "| 8 | 8 |" in text  # two of three columns: not the whole
+
+
 # --- bombs and ruins -----------------------------------------------------------------------------
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -21,13 +22,14 @@ from trivium.ingest.extract.package import (
 from trivium.ingest.extract.trees import attribute, child, children, local, whole_number
 from trivium.ingest.extract.writer import Writer, known_fields
 
-EXTRACTOR = "xlsx/1"
+EXTRACTOR = "xlsx/2"
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 _MOST_COLUMNS = 16_384
 _LETTERS = re.compile(r"[A-Z]{1,3}$")
 _RANGE = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})$")
 _LONGEST_MERGE = 1_000  # cells: what is larger is a banner, not a head
+_ESCAPED = re.compile("_x(?![dD][89a-fA-F])([0-9A-Fa-f]{4})_")  # signs that XML cannot hold
 _NOT_SHOWN = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')
 _DATE_SIGN = re.compile(r"[dmyhs]", re.I)
 # Number formats that need no definition; the numbers come from the standard.
@@ -88,7 +90,7 @@ def _string(item: Element) -> str:
             parts.append(one.text or "")
         elif local(one) == "r":
             parts.extend(text.text or "" for text in children(one, "t"))
-    return "".join(parts)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), "".join(parts))
 
 
 class _Values:
@@ -126,6 +128,8 @@ class _Values:
         try:
             number = float(text)
         except ValueError:
+            return text
+        if not math.isfinite(number):
             return text
         if kind == "date":
             return self._moment(number) or text
@@ -180,8 +184,9 @@ def _rows(data: bytes, part: str, values: _Values) -> list[list[str]]:
         cells = _cells(element, values)
         if any(cells):
             rows[at] = cells
+    widths = sorted(((len(row), at) for at, row in rows.items()), reverse=True)[:2]
     for reference in merged:
-        _repeat(rows, reference)
+        _repeat(rows, reference, widths)
     return [rows[at] for at in sorted(rows)]
 
 
@@ -194,11 +199,12 @@ def _events(data: bytes, part: str) -> Iterator[Element]:
 
 def _cells(row: Element, values: _Values) -> list[str]:
     cells: list[str] = []
+    column = -1
     for cell in row:
         if not str(cell.tag).endswith("}c"):
             continue
         letters = (cell.get("r") or "").rstrip("0123456789")
-        column = _column(letters) if _LETTERS.match(letters) else len(cells)
+        column = _column(letters) if _LETTERS.match(letters) else column + 1
         text = values(cell).strip()
         if text and column < _MOST_COLUMNS:
             cells.extend([""] * (column + 1 - len(cells)))
@@ -214,8 +220,11 @@ def _column(letters: str) -> int:
     return number - 1
 
 
-def _repeat(rows: dict[int, list[str]], reference: str) -> None:
-    """Write a merged cell into every place it covers, unless it goes across the whole sheet."""
+def _repeat(rows: dict[int, list[str]], reference: str, widths: Sequence[tuple[int, int]]) -> None:
+    """Write a merged cell into every place it covers, unless it goes across the whole sheet.
+
+    `widths` are the two widest rows, so that one is known whichever row is left out.
+    """
     match = _RANGE.match(reference)
     if match is None:
         return
@@ -223,7 +232,7 @@ def _repeat(rows: dict[int, list[str]], reference: str) -> None:
     if (right - left + 1) * (bottom - top + 1) > _LONGEST_MERGE:
         return
     text = rows[top][left] if top in rows and left < len(rows[top]) else ""
-    widest = max((len(row) for at, row in rows.items() if not top <= at <= bottom), default=0)
+    widest = next((width for width, at in widths if at != top), 0)
     if not text or (top == bottom and left == 0 and right + 1 >= widest):
         return
     for at in range(top, bottom + 1):
