@@ -55,6 +55,8 @@ class IndexSettings:
     container: str = "trivium-documents"
     """Where blob storage, if the user has set one up, keeps the source files."""
     labels: tuple[str, ...] = LABELS
+    text_search: str = "english"
+    """The text-search configuration in which PostgreSQL stores words; others need none."""
     vectors: Literal["matrix", "lance"] = "matrix"
     """Where vectors are searched: in the library's own arrays, or in a LanceDB dataset."""
 
@@ -64,6 +66,8 @@ class KeywordSettings:
     """How the keyword leg reads a query and scores columns."""
 
     join: Literal["or", "and", "websearch"] = "or"
+    by: Literal["bm25", "database"] = "bm25"
+    """Who ranks: BM25, the same everywhere, or the database's own text search if it has one."""
     stop_words: Literal["english", "none"] = "english"
     minimum_length: int = 1
     weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
@@ -89,8 +93,11 @@ class VectorSettings:
 
 @dataclass(frozen=True, slots=True)
 class TrigramSettings:
-    """How far a word may be from what was typed, and how many look-alikes are followed."""
+    """How deep the trigram leg looks, and what it compares."""
 
+    by: Literal["words", "database"] = "words"
+    """What the query is compared with: the words of the library, the same everywhere, or, if the
+    database can do that, whole passages (heading and text)."""
     weights: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 1.0))
     k1: float = 1.2
     b: float = 0.75

@@ -62,7 +62,7 @@ def _made(place: str | Path, profile: str, settings: IndexSettings) -> Library:
         if settings.vectors != "matrix":
             raise InvalidValue("PostgreSQL searches vectors itself; leave out --vectors")
         with closing(connected(str(place), create=True)) as store:
-            if not store.keep_making(library_toml(profile, settings)):
+            if not store.keep_making(library_toml(profile, settings), settings.text_search):
                 shown = store.address.shown
                 raise LibraryExists(f"there is a library at {shown} already; choose another schema")
         return Library(place)

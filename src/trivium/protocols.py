@@ -27,6 +27,7 @@ from trivium.types import (
     Part,
     Ranking,
     Record,
+    TextQuery,
     Unit,
     Verdict,
     Version,
@@ -146,6 +147,29 @@ class WordSearch(Protocol):
     def words(
         self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit
     ) -> Found: ...
+
+
+@runtime_checkable
+class TextSearch(Protocol):
+    """The ability to have a database rank words as its own text search does."""
+
+    def text_matches(
+        self,
+        query: TextQuery,
+        weights: Mapping[str, float],
+        filter: Filter,
+        depth: int,
+        unit: Unit,
+    ) -> Found:
+        """What matches the query as it is written scores 1 to 2, what does so loosely below 1."""
+
+
+@runtime_checkable
+class PassageLikeness(Protocol):
+    """The ability to compare a query with whole passages by their trigrams."""
+
+    def resemblance(self, query: str, chunks: Sequence[str]) -> dict[str, float]:
+        """How alike the query and some stretch of heading and text of each chunk are, 0 to 1."""
 
 
 @runtime_checkable

@@ -39,7 +39,7 @@ def said(library: trivium.Library) -> object:
     """All that a person sees of a library, but for times and its name."""
     answers = []
     for query in ("axe of the king", "ships", "gravwind"):
-        for profile in ("default", "worlds", "jicklejime"):
+        for profile in ("default", "worlds", "omnidata"):
             found = result_json(library.search(query, profile=profile))
             answers.append((found["hits"], found["total"], found["matched"]))
     documents = library.documents()

@@ -60,7 +60,7 @@ def test_it_answers_as_a_folder_does(
         for query in ("battle axe", "gravewynd", "towers guard a bridge", '"nine forges"', "*"):
             for grant in (trivium.Grant(), PUBLIC):
                 assert answer(library, query, grant=grant) == answer(folder, query, grant=grant)
-        for profile in ("jicklejime", "omnidata", "vault"):
+        for profile in ("omnidata", "vault"):
             asked = {"profile": profile, "filter": Filter(category=("places",))}
             assert answer(library, "axe", **asked) == answer(folder, "axe", **asked)
         pairs = zip(library.documents(), folder.documents(), strict=True)

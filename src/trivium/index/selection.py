@@ -63,14 +63,15 @@ class Selection(Sequence[Mask]):
     @cached_property
     def vectors(self) -> tuple[NDArray[np.int64] | None, ...]:
         """The rows of each block that belong to an allowed chunk; None where all do."""
-        by_number = self._by_number()
+        by_number = self.by_number
         found = []
         for living in self.snapshot.blocks:
             mask = living.alive & by_number[living.block.numbers.clip(max=len(by_number) - 1)]
             found.append(None if mask.all() else np.flatnonzero(mask))
         return tuple(found)
 
-    def _by_number(self) -> Mask:
+    @cached_property
+    def by_number(self) -> Mask:
         """The allowed rows as a mask over the store's chunk numbers; the last entry is False."""
         pairs = zip(self.snapshot.segments, self.masks, strict=True)
         numbers = [living.segment.numbers[mask] for living, mask in pairs]

@@ -2,7 +2,8 @@
 
 `or` finds chunks with any of the words, `and` with all of them, `websearch` reads quotes as
 phrases, a minus as exclusion and a lone OR between alternatives, and joins the rest by AND. No
-character of the query is ever an operator of a database.
+character of the query is ever an operator of a database, unless the profile wants the database's
+own text search (`by`): it then reads quotes, minus and OR itself, out of a bound value.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import re
 
 from trivium.config import KeywordSettings
-from trivium.protocols import View, WordSearch
+from trivium.protocols import Found, TextSearch, View, WordSearch
 from trivium.text import Span, content, is_cjk, spans, stop_words
-from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
+from trivium.types import Clause, Filter, Leg, LegState, Phrase, TextQuery, Unit, WordQuery
 from trivium.values import dataclass
 
 MOST_WORDS = 64
@@ -37,12 +38,18 @@ def search(
     read = read_query(query, settings)
     if not read.words.clauses:
         return Leg("keyword", LegState.EMPTY, note=read.note, matched=0)
-    found = view.words(read.words, settings.bm25(), filter, depth, unit)
+    note = read.note
+    if settings.by == "database" and isinstance(view, TextSearch):
+        asked = text_query(query, settings)
+        found = view.text_matches(asked, settings.weights, filter, depth, unit)
+        note = note or _loosely(asked, found)
+    else:
+        found = view.words(read.words, settings.bm25(), filter, depth, unit)
     return Leg(
         "keyword",
         LegState.OK if found.scored else LegState.EMPTY,
         found.ranking(),
-        note=read.note,
+        note=note,
         terms=read.terms,
         complete=found.complete,
         yardstick=found.yardstick,
@@ -104,6 +111,37 @@ def _websearch(query: str, settings: KeywordSettings) -> ReadQuery:
     )
     needed = tuple(tuple(group) for group in alternatives if group)
     return ReadQuery(WordQuery(tuple(clauses), needed, tuple(excluded)), terms, _cut_note(words))
+
+
+def text_query(query: str, settings: KeywordSettings) -> TextQuery:
+    """The same for a database that reads the query itself.
+
+    Few texts hold all of a long question, so what holds some of it comes behind what holds all.
+    """
+    if settings.join != "websearch":
+        kept = content(list(spans(query)), settings.stop_words, settings.minimum_length)
+        words = tuple(span.word for span in kept[:MOST_WORDS])
+        if settings.join == "or":
+            return TextQuery(words)
+        return TextQuery(words, " ".join(f'"{word}"' for word in words), loosely=False)
+    pieces: list[str] = []
+    excluded: list[str] = []
+    for match in list(_WEBSEARCH.finditer(query))[:MOST_WORDS]:
+        text = match["word"] if match["phrase"] is None else match["phrase"]
+        if match["minus"]:
+            excluded.append(text)
+        elif match["phrase"] is not None or text.casefold() != "or":
+            pieces.append(text)
+    return TextQuery(tuple(pieces), query, tuple(excluded))
+
+
+def _loosely(asked: TextQuery, found: Found) -> str:
+    """What a reader must know of hits that do not hold all that was asked for."""
+    whole = sum(score >= 1 for _, score in found.scored)
+    if not asked.written or whole == len(found.scored):
+        return ""
+    many = len(found.scored)
+    return f"{whole} of {many} passages hold all that was asked for, the others some of it"
 
 
 def _phrases(found: list[Span], quoted: bool) -> list[Phrase]:

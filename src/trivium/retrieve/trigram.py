@@ -5,6 +5,10 @@ a word with a typo, a word not finished, two or three words run together ("battl
 axe"), or, the other way, neighbouring words that the library writes as one. An edit is a letter
 or a missing blank, and the reading with the fewest edits wins. Readings become clauses whose
 phrases compete; the chunks that hold them are ranked by BM25.
+
+Where the profile wants the database's own trigrams (`by`), these chunks are ranked by how much some
+stretch of them resembles the query as a whole. The vocabulary is the index for that: no database
+has one that spares it most of the comparisons.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from trivium.config import TrigramSettings
-from trivium.protocols import Similar, SpellingSearch, View, WordSearch
+from trivium.protocols import Found, PassageLikeness, Similar, SpellingSearch, View, WordSearch
 from trivium.stemmer import stem
 from trivium.text import stop_words, words
 from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
@@ -28,6 +32,8 @@ COMPLETION_LENGTH = 4  # shorter beginnings fit too many words
 PART_TOGETHER, PART_APART = 2, 3  # letters of a part that stands next to its other half, or not
 PHRASE_SHARE = 0.2  # what words side by side add to the score of the words themselves
 LONGEST_WORD = 40  # letters; what is longer was not typed as a word
+MOST_PASSAGES = 500  # compared with the query as a whole, in about a fifth of a millisecond each
+LEAST_RESEMBLANCE = 0.3  # of trigrams: what pg_trgm calls alike; .6 loses all longer questions
 MOST_WORDS = 32  # of a query; a page that was pasted in has no typos worth the time
 
 Reading = dict[tuple[str, ...], float]
@@ -43,7 +49,12 @@ def search(
     clauses = tuple(read_query(view, query))
     if not clauses:
         return Leg("trigram", LegState.EMPTY)
-    found = view.words(WordQuery.any_of(clauses), settings.bm25(), filter, depth, unit)
+    words = WordQuery.any_of(clauses)
+    if settings.by == "database" and isinstance(view, PassageLikeness):
+        pool = view.words(words, settings.bm25(), filter, MOST_PASSAGES, "chunk")
+        found = _resembling(view, view, query, pool, depth, unit)
+    else:
+        found = view.words(words, settings.bm25(), filter, depth, unit)
     terms = frozenset(t for clause in clauses for phrase in clause.phrases for t in phrase.terms)
     return Leg(
         "trigram",
@@ -54,6 +65,19 @@ def search(
         complete=found.complete,
         yardstick=found.yardstick,
     )
+
+
+def _resembling(
+    view: View, passages: PassageLikeness, query: str, pool: Found, depth: int, unit: Unit
+) -> Found:
+    """Those of a pool that resemble the query as a whole, the first that hold `depth` units."""
+    known = passages.resemblance(query, [chunk for chunk, _ in pool.scored])
+    alike = [pair for pair in known.items() if pair[1] >= LEAST_RESEMBLANCE]
+    ranked = sorted(alike, key=lambda pair: (-pair[1], pair[0]))
+    units = view.units([chunk for chunk, _ in ranked], unit)
+    firsts = [place for place, one in enumerate(units) if one not in units[:place]]
+    cut = firsts[depth - 1] + 1 if len(firsts) >= depth else len(ranked)
+    return Found(tuple(ranked[:cut]), pool.complete and cut == len(ranked), ceiling=1.0)
 
 
 def read_query(view: SpellingSearch, query: str) -> Iterator[Clause]:

@@ -31,7 +31,7 @@ from trivium.types.rankings import (
     ScoreKind,
     Yardstick,
 )
-from trivium.types.words import Bm25, Clause, Phrase, WordQuery
+from trivium.types.words import Bm25, Clause, Phrase, TextQuery, WordQuery
 
 __all__ = [
     "COLUMNS",
@@ -70,6 +70,7 @@ __all__ = [
     "ScoreKind",
     "SearchRequest",
     "Statement",
+    "TextQuery",
     "Unit",
     "Verdict",
     "Version",

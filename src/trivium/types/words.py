@@ -50,6 +50,20 @@ class WordQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class TextQuery:
+    """What a database's own text search is asked, in its own words.
+
+    `written` is read with quotes, minus and OR. A chunk matches if it holds one of the `pieces`
+    (words, or phrases that were quoted), and all that is written; or, `loosely`, nothing excluded.
+    """
+
+    pieces: tuple[str, ...]
+    written: str = ""
+    excluded: tuple[str, ...] = ()
+    loosely: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Bm25:
     """How words are scored. A column of weight 0 counts as if it were not in the index at all."""
 

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from psycopg import Connection
 
-from trivium.errors import LibraryError
+from trivium.errors import InvalidValue, LibraryError, nearest
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.archive import PostgresArchive
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.indexing import index_new, tidy
 from trivium.store.postgres.nearest import EXACT_BELOW, Model, has_graph, make_graph
+from trivium.store.postgres.past_view import PastView
 from trivium.store.postgres.states import States
-from trivium.store.postgres.view import PastView, PostgresView
+from trivium.store.postgres.view import PostgresView
 from trivium.store.record.inspect import consistency
 from trivium.store.record.statements import dialect
 from trivium.store.record.store import RecordStore
@@ -56,10 +57,20 @@ class PostgresStore(RecordStore):
             row = reader.execute("state", ("library.toml",)).fetchone()
         return row["value"] if row else None
 
-    def keep_making(self, text: str) -> bool:
-        """Say how the library is made; False if that was said already."""
+    def keep_making(self, text: str, text_search: str) -> bool:
+        """Say how the library is made, and in which text-search configuration its words are
+        stored, for good; False if that was said already.
+        """
         with self._connections.writing() as transaction:
+            known = [row["name"] for row in transaction.execute("text_searches")]
+            if text_search not in known:
+                hint = nearest(text_search, known) or f" It has: {', '.join(known)}."
+                raise InvalidValue(
+                    f"{self.address.shown} has no text-search configuration '{text_search}'.{hint}"
+                )
             new = transaction.execute("set_state_once", ("library.toml", text)).rowcount > 0
+            if new:
+                transaction.execute("set_state_once", ("text_search", text_search))
         return new and bool(self.id)  # made now, because somebody may come who can only read
 
     def view(

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ModelMismatch
-from trivium.index import spelling
 from trivium.index.lookup import yardstick
-from trivium.index.selection import Selection
 from trivium.index.snapshot import LivingSegment, Scored, Seen, first_units
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.postgres import nearest as vectors_by
+from trivium.store.postgres import own_search
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.nearest import EXACT_BELOW, Graph, Model, Rough
 from trivium.store.postgres.refusals import in_our_words
@@ -26,25 +21,25 @@ from trivium.store.postgres.seeing import Allowed
 from trivium.store.postgres.segments import Words, words_of
 from trivium.store.postgres.spelling import Vocabulary
 from trivium.store.postgres.states import States
+from trivium.store.postgres.viewing import ServerView
 from trivium.store.record.database import listed
 from trivium.store.record.graph import scopes_of
-from trivium.store.record.past import Past
-from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
+from trivium.store.record.rows import document_of_row
 from trivium.types import (
     Bm25,
-    Chunk,
     Clause,
     Document,
     Filter,
     Grant,
     Phrase,
     Record,
+    TextQuery,
     Unit,
     WordQuery,
     Yardstick,
     document_of,
 )
-from trivium.vectors import Floats32, cosines
+from trivium.vectors import Floats32
 from trivium.vectors import unit as to_unit
 
 
@@ -52,72 +47,7 @@ def _nothing(chunks: Sequence[str]) -> list[float]:
     return [0.0] * len(chunks)
 
 
-class _View(ABC):
-    """What the present and the past have in common. Use as a context manager."""
-
-    _seen: Seen
-
-    def __init__(self, connections: Connections, grant: Grant) -> None:
-        self._connections = connections
-        self._shown = connections.address.shown
-        self._grant = grant
-        self._masks: dict[Filter, Selection] = {}
-        self._lock = threading.RLock()
-        self._transaction = connections.begin()
-        self._connection = self._transaction.connection
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._connections.end(self._transaction)
-
-    @property
-    def stamp(self) -> int:
-        return self._seen.stamp
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return ()
-
-    def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
-        return self._seen.browse(self._allowed(filter), unit, depth)
-
-    def values(self, name: str) -> frozenset[str]:
-        return self._seen.values(name)
-
-    def units(self, chunks: Sequence[str], unit: Unit) -> list[str]:
-        if unit == "chunk":
-            return list(chunks)
-        if unit == "document":
-            return [document_of(chunk) for chunk in chunks]
-        records = self.records(chunks)
-        return [
-            records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""
-            for chunk in chunks
-        ]
-
-    @abstractmethod
-    def records(self, chunks: Sequence[str]) -> dict[str, Record]: ...
-
-    def _chunks(self, chunks: Sequence[str]) -> list[Chunk]:
-        wanted = listed([parts_of(chunk) for chunk in chunks])
-        with in_our_words(self._shown):
-            return [chunk_of_row(row) for row in self._transaction.execute("records", (wanted,))]
-
-    def _allowed(self, filter: Filter) -> Selection:
-        """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
-        with self._lock:
-            if filter not in self._masks:
-                with in_our_words(self._shown):
-                    self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
-            return self._masks[filter]
-
-    @abstractmethod
-    def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]: ...
-
-
-class PostgresView(_View):
+class PostgresView(ServerView):
     """The present. It serves all three legs."""
 
     def __init__(
@@ -151,6 +81,22 @@ class PostgresView(_View):
         with in_our_words(self._shown):
             seen = self._knowing(words_of(self._connection, query))
         return seen.words(query, bm25, self._allowed(filter), depth, unit)
+
+    def text_matches(
+        self,
+        query: TextQuery,
+        weights: Mapping[str, float],
+        filter: Filter,
+        depth: int,
+        unit: Unit,
+    ) -> Found:
+        allowed = Allowed.of(self._allowed(filter).by_number)
+        with in_our_words(self._shown):
+            asked = own_search.read(self._connection, query, weights)
+            if asked is None:
+                return Found()
+            pairs = own_search.matched(self._connection, asked, allowed)
+        return own_search.found_of(self._seen, pairs, depth, unit)
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         words = Words()
@@ -302,77 +248,3 @@ class PostgresView(_View):
         }
         rows = self._transaction.execute("subjects_of_types", values)
         return frozenset(row["subject"] for row in rows)
-
-
-class PastView(_View):
-    """A moment of the past, or today with one document at another version.
-
-    Everything that was active is read and indexed for this one question: seconds for a large
-    library.
-    """
-
-    def __init__(
-        self,
-        connections: Connections,
-        grant: Grant,
-        as_of: datetime | None,
-        instead: tuple[str, int] | None,
-    ) -> None:
-        super().__init__(connections, grant)
-        try:
-            with in_our_words(self._shown):
-                self._past = Past.read(self._transaction, grant, as_of, instead)
-        except BaseException:
-            self.__exit__()
-            raise
-        self._seen = self._past.snapshot.seen_by(grant)
-
-    @property
-    def model(self) -> str:
-        return self._seen.snapshot.model
-
-    def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
-        return self._seen.words(query, bm25, self._allowed(filter), depth, unit)
-
-    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
-        return self._seen.nearest(to_unit(vector), self._allowed(filter), depth, unit)
-
-    def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
-        return self._seen.vectors(chunks)
-
-    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
-        given = self.vectors(chunks)
-        known = cosines(given, to_unit(vector)).tolist() if given.size else [0.0] * len(chunks)
-        return {
-            chunk: cosine
-            for chunk, cosine, row in zip(chunks, known, given, strict=True)
-            if row.any()
-        }
-
-    def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
-        return spelling.similar(self._seen.parts, word, lengths, limit)
-
-    def starting(self, prefix: str, limit: int) -> list[Similar]:
-        return spelling.starting(self._seen.parts, prefix, limit)
-
-    def frequency(self, terms: Sequence[str]) -> int:
-        return self._seen.frequency(tuple(terms))
-
-    def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
-        return self._seen.frequencies(terms, columns)
-
-    def records(self, chunks: Sequence[str]) -> dict[str, Record]:
-        return {
-            chunk.id: Record(
-                self._past.documents[chunk.document],
-                replace(chunk, embedding_hash=self._past.hashes[chunk.id]),
-            )
-            for chunk in self._chunks(chunks)
-            if chunk.id in self._past.hashes
-        }
-
-    def documents(self, chunks: Sequence[str]) -> list[Document]:
-        return [self._past.documents[document_of(chunk)] for chunk in chunks]
-
-    def _subjects_of_types(self, types: tuple[str, ...], subclasses: bool) -> frozenset[str]:
-        return self._past.subjects_of_types(self._transaction, types, subclasses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -48,22 +49,20 @@ class Past:
         name, version = instead or ("", 0)
         then = format_time(at) if at else "9999"
         values: dict[str, str | int] = {"at": then, "document": name, "version": version}
-        documents: dict[int, Document] = {}
         rows: list[Row] = []
         hashes: dict[int, str] = {}
         seen: dict[str, Document] = {}
-        for row in transaction.execute("rows_as_of", values):
-            if not grant.allows(row["scope"]):  # today's
-                continue
-            if row["number"] not in documents:
-                documents[row["number"]] = _document(row)
-            document = documents[row["number"]]
-            if grant.allows(document.scope):
-                rows.append(index_row(row, document))
-                hashes[row["chunk_number"]] = row["embedding_hash"]
-                seen[document.id] = document
+        for row, document, hash in _rows(transaction, grant, values):
+            rows.append(row)
+            hashes[row.number] = hash
+            seen[document.id] = document
         snapshot = _snapshot(transaction, rows, hashes)
         return cls(values, grant, snapshot, seen, {row.id: hashes[row.number] for row in rows})
+
+    def rows(self, transaction: Transaction) -> Iterator[Row]:
+        """What was active, with all that it said; read once more, because only words are kept."""
+        for row, _, _ in _rows(transaction, self.grant, self.moment):
+            yield row
 
     def subjects_of_types(
         self, transaction: Transaction, types: tuple[str, ...], subclasses: bool
@@ -76,6 +75,21 @@ class Past:
         }
         rows = transaction.execute("subjects_of_types_as_of", values)
         return frozenset(row["subject"] for row in rows)
+
+
+def _rows(
+    transaction: Transaction, grant: Grant, moment: dict[str, str | int]
+) -> Iterator[tuple[Row, Document, str]]:
+    """What was active at a moment and may be seen, with the hashes of embedding inputs."""
+    documents: dict[int, Document] = {}
+    for row in transaction.execute("rows_as_of", moment):
+        if not grant.allows(row["scope"]):  # today's
+            continue
+        if row["number"] not in documents:
+            documents[row["number"]] = _document(row)
+        document = documents[row["number"]]
+        if grant.allows(document.scope):
+            yield index_row(row, document), document, row["embedding_hash"]
 
 
 def _document(row: Said) -> Document:

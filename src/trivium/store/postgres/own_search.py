@@ -1,0 +1,124 @@
+"""What PostgreSQL ranks by its own means, for profiles that ask for it.
+
+Full-text search has no statistics, and every comparison is of one passage with the query; so
+what a caller may not see changes no answer, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import Connection
+
+from trivium.index.snapshot import Scored, Seen, first_units
+from trivium.protocols import Found
+from trivium.store.postgres.adapting import Row
+from trivium.store.postgres.connection import own_statements
+from trivium.store.postgres.seeing import Allowed
+from trivium.store.record.rows import searchable
+from trivium.text import bigrams
+from trivium.types import COLUMNS, TextQuery, Unit
+
+SQL = own_statements("own_search.sql")
+
+LETTERS: Mapping[str, tuple[str, ...]] = {
+    "d": ("body",),
+    "c": ("context", "tags"),
+    "b": ("heading",),
+    "a": ("key", "title"),
+}
+"""A tsvector has four weights for six columns (`word_vector`); in the order that ranking takes."""
+
+_BATCH = 1_000  # passages of the past that go to the server at once
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Chunk numbers, and a score of each."""
+
+Asked = dict[str, Any]
+"""A query as the server has read it."""
+
+
+def read(
+    connection: Connection[Row], query: TextQuery, weights: Mapping[str, float]
+) -> Asked | None:
+    """The query in the library's text-search configuration, None if nothing of it is a word.
+
+    Of columns that share a letter the greater weight counts; ranking wants weights up to 1.
+    """
+    highest = max(weights.values(), default=0.0)
+    if highest <= 0:
+        return None
+    values = {
+        "pieces": [bigrams(piece) for piece in query.pieces],
+        "excluded": [bigrams(piece) for piece in query.excluded],
+        "written": bigrams(query.written),
+    }
+    row = connection.execute(SQL["read_text_query"], values).fetchone()
+    if not row or not row["held"]:
+        return None
+    by_letter = {
+        letter: max(0.0, *(weights.get(name, 0.0) for name in names)) / highest
+        for letter, names in LETTERS.items()
+    }
+    return {
+        "held": row["held"],
+        "written": row["written"],
+        "loosely": row["loosely"] if query.loosely else None,
+        "letters": [letter for letter, weight in by_letter.items() if weight > 0],
+        "weights": list(by_letter.values()),
+    }
+
+
+def matched(connection: Connection[Row], asked: Asked, allowed: Allowed) -> Pairs:
+    """The allowed chunks that answer, and how well."""
+    values = {**asked, "mask": allowed.bits(), "end": len(allowed.mask)}
+    return _pairs(connection, "text_matches", values)
+
+
+def then_matched(
+    connection: Connection[Row], asked: Asked, said: Iterable[tuple[int, tuple[str, ...]]]
+) -> Pairs:
+    """The same of chunks whose words are not stored: their numbers, and what their columns said."""
+    rows = [(number, *searchable(columns)) for number, columns in said]
+    found = []
+    for start in range(0, len(rows), _BATCH):
+        numbers, *columns = map(list, zip(*rows[start : start + _BATCH], strict=True))
+        named = dict(zip(COLUMNS, columns, strict=True))
+        values = {**asked, "numbers": numbers, **named}
+        found.append(_pairs(connection, "text_matches_of_the_past", values))
+    nothing = (np.empty(0, np.int64), np.empty(0))
+    numbers_found, scores = zip(*(found or [nothing]), strict=True)
+    return np.concatenate(numbers_found), np.concatenate(scores)
+
+
+def _pairs(connection: Connection[Row], statement: str, values: Asked) -> Pairs:
+    row = connection.execute(SQL[statement], values, binary=True).fetchone()
+    found = np.frombuffer(row[0] if row and row[0] else b"", [("number", ">i8"), ("score", ">f8")])
+    return found["number"].astype(np.int64), found["score"].astype(np.float64)
+
+
+def found_of(seen: Seen, pairs: Pairs, depth: int, unit: Unit) -> Found:
+    """The best of them, ties by id; `matched` counts the units of all."""
+    named = seen.named(*pairs, unit)
+
+    def best(count: int) -> list[Scored]:
+        return named
+
+    chosen = first_units(best, len(named), depth)
+    units = len({one for _, _, one in named})
+    return Found(chosen, len(chosen) == len(named), units, ceiling=2.0)
+
+
+def word_similarities(
+    connection: Connection[Row], query: str, seen: Seen, chunks: Sequence[str]
+) -> dict[str, float]:
+    """pg_trgm's word similarity of the query to heading and text of each visible chunk."""
+    numbers = seen.numbers_of(chunks).tolist()
+    values = {"query": query, "numbers": [number for number in numbers if number >= 0]}
+    rows = connection.execute(SQL["word_similarities"], values, binary=True)
+    known = {row["number"]: row["similarity"] for row in rows}
+    pairs = zip(chunks, numbers, strict=True)
+    return {chunk: known[number] for chunk, number in pairs if number in known}
