@@ -100,23 +100,28 @@ def _put_batch(
 
 
 def _placed(transaction: Transaction, drafts: Sequence[Draft], generation: int) -> list[Document]:
-    """The documents with their number and new version; their rows say now what the drafts do."""
+    """The documents with their number and new version; their rows say now what the drafts do.
+
+    Those that are there come first: one of them may give up the uri that a new one has.
+    """
     known = _versions(transaction, drafts)
-    new = [draft.document for draft in drafts if draft.document.id not in known]
-    if new:
-        transaction.executemany("insert_document", [document_values(one, 1) for one in new])
     for draft in drafts:
         if draft.document.id in known:
             number, old = known[draft.document.id]
             unindex_words(transaction, number, old, generation)
             keep_fields(transaction, number)
             (last,) = transaction.execute("last_version", (number,)).fetchone()
-            values = document_values(draft.document, last + 1) | {"number": number}
-            transaction.execute("update_document", values)
-    places = _versions(transaction, drafts)
+            fields = document_values(draft.document, last + 1) | {"number": number}
+            transaction.execute("update_document", fields)
+            known[draft.document.id] = number, last + 1
+    new = [draft for draft in drafts if draft.document.id not in known]
+    if new:
+        values = [document_values(draft.document, 1) for draft in new]
+        transaction.executemany("insert_document", values)
+        known |= _versions(transaction, new)
     stored = []
     for draft in drafts:
-        number, version = places[draft.document.id]
+        number, version = known[draft.document.id]
         stored.append(replace(draft.document, number=number, version=version))
     return stored
 
