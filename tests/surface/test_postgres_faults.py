@@ -20,6 +20,7 @@ from psycopg import sql
 from trivium.errors import (
     InvalidValue,
     LibraryBusy,
+    LibraryCorrupt,
     LibraryError,
     LibraryReadOnly,
     LibraryUnavailable,
@@ -32,6 +33,7 @@ from trivium.store.postgres import schema
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.nearest import Model as Indexed
 from trivium.store.postgres.nearest import make_graph
+from trivium.store.postgres.refusals import translated
 from trivium.store.postgres.store import PostgresStore
 from trivium.text import content_hash
 from trivium.types import Bm25, Clause, Document, Draft, Filter, Grant, Passage, Phrase, WordQuery
@@ -120,9 +122,25 @@ class TestOpening:
         with pytest.raises(NotALibrary, match="make it with 'createdb'"):
             PostgresStore(Address.parse(url))
 
+    def test_a_login_that_is_refused(self, postgres_server: str) -> None:
+        with pytest.raises(LibraryUnavailable, match=r"refused the login .* check user"):
+            PostgresStore(Address.parse(as_role(postgres_server, "nobody_knows_me")))
+
     def test_a_database_without_a_library(self, postgres: str) -> None:
-        with pytest.raises(NotALibrary, match="make one with 'trivium init"):
+        with pytest.raises(NotALibrary, match=r"make one with trivium init 'post.*=test_\w+'"):
             PostgresStore(Address.parse(postgres))
+
+    def test_who_has_no_rights_at_all_is_told_so(self, postgres: str) -> None:
+        with opened(postgres, create=True):
+            pass
+        with administrator(postgres) as connection:
+            connection.execute("CREATE ROLE stranger LOGIN")
+        try:
+            with pytest.raises(LibraryReadOnly, match=r"permission denied.*GRANT it to you"):
+                PostgresStore(Address.parse(as_role(postgres, "stranger")))
+        finally:
+            with administrator(postgres) as connection:
+                connection.execute("DROP ROLE stranger")
 
     def test_a_schema_from_a_newer_version(self, postgres: str) -> None:
         opened(postgres, create=True).__enter__().close()
@@ -220,6 +238,20 @@ class TestWhileItRuns:
         ):
             reader.connection.execute("SELECT pg_sleep(60)")
 
+    @pytest.mark.parametrize("as_of", [None, NOW], ids=["now", "as of"])
+    def test_a_search_that_takes_too_long(self, postgres: str, as_of: datetime | None) -> None:
+        """Somebody holds a table, and the server gives up waiting; then it is free again."""
+        with opened(postgres, create=True) as store:
+            store.put([draft("a", "axe")], NOW)
+        limited = f"{postgres}&options=-cstatement_timeout%3D300"
+        with opened(limited) as store, administrator(postgres) as other:
+            with other.transaction():
+                other.execute("LOCK TABLE segments, activations IN ACCESS EXCLUSIVE MODE")
+                with pytest.raises(LibraryBusy, match="raise statement_timeout"):
+                    store.view(Grant(), as_of)
+            with store.view(Grant(), as_of) as view:
+                assert list(view.records(["a@1/0"])) == ["a@1/0"]
+
     def test_who_may_only_read_is_told_so(self, postgres: str) -> None:
         with opened(postgres, create=True) as store:
             store.put([draft("a", "axe")], NOW)
@@ -283,6 +315,31 @@ class TestWhileItRuns:
             for term in ("ax", "sword", endless, "кот"):
                 assert found(store, term) == ["a@1/0"]
             assert found(store, "x" * 19_999) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("57014", LibraryBusy),
+        ("55P03", LibraryBusy),
+        ("40001", LibraryBusy),
+        ("53100", StorageFull),
+        ("53300", LibraryBusy),
+        ("42501", LibraryReadOnly),
+        ("25006", LibraryReadOnly),
+        ("3D000", NotALibrary),
+        ("28P01", LibraryUnavailable),
+        ("08006", LibraryUnavailable),
+        ("57P01", LibraryUnavailable),
+        ("22000", ModelMismatch),
+        ("54000", InvalidValue),
+        ("XX001", LibraryCorrupt),
+        ("42P01", LibraryCorrupt),
+    ],
+)
+def test_a_refusal_is_known_by_its_code_in_any_language(code: str, kind: type[Exception]) -> None:
+    error = psycopg.errors.lookup(code)("DATEI: nicht möglich")
+    assert type(translated(error, "postgresql://db/notes")) is kind
 
 
 _END_ALL = """

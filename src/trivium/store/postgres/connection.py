@@ -19,8 +19,9 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from trivium.errors import LibraryReadOnly, LibraryUnavailable, NotALibrary, TriviumError, command
 from trivium.store.postgres import schema as tables
-from trivium.store.postgres.adapting import Row, Vector, adapt, rows_with_names
+from trivium.store.postgres.adapting import Row, Vector, adapt
 from trivium.store.postgres.address import Address
+from trivium.store.postgres.reaching import ARGUMENTS, reach
 from trivium.store.postgres.refusals import in_our_words, is_lost
 from trivium.store.record.statements import statements
 from trivium.vectors import Floats32, pack, unpack
@@ -120,7 +121,7 @@ class Connections:
         self._pool: ConnectionPool[Connection[Row]] = ConnectionPool(
             address.connection,
             connection_class=Connection[Row],
-            kwargs=_ARGUMENTS,
+            kwargs=ARGUMENTS,
             min_size=0,
             max_size=MOST_CONNECTIONS,
             timeout=WAIT_SECONDS,
@@ -133,7 +134,7 @@ class Connections:
 
     def _prepare(self, create: bool) -> None:
         schema, shown = self.address.schema, self.address.shown
-        with psycopg.connect(self.address.connection, **_ARGUMENTS) as connection:
+        with reach(self.address) as connection:
             if not tables.exists(connection, schema):
                 if not create:
                     raise NotALibrary(
@@ -262,7 +263,7 @@ class Connections:
     def alone(self) -> Connection[Row]:
         """A connection of its own, outside of any transaction, for building an index."""
         with in_our_words(self.address.shown):
-            connection = Connection[Row].connect(self.address.connection, **_ARGUMENTS)
+            connection = reach(self.address)
             self._configure(connection)
             return connection
 
@@ -294,7 +295,7 @@ class Connections:
         try:
             return self._pool.getconn(timeout=_PATIENCE)
         except PoolTimeout:
-            psycopg.connect(self.address.connection, **_ARGUMENTS).close()  # says what is wrong
+            reach(self.address).close()  # says what is wrong
             return self._pool.getconn(timeout=WAIT_SECONDS)
 
     def _give_back(self, connection: Connection[Row]) -> None:
@@ -312,9 +313,3 @@ class Connections:
 
 
 _PATIENCE = 3.0  # then a connection is tried by hand, to learn what keeps the pool from making one
-_ARGUMENTS: dict[str, Any] = {
-    "autocommit": True,
-    "row_factory": rows_with_names,
-    "connect_timeout": 10,
-    "application_name": "trivium",
-}

@@ -1,4 +1,7 @@
-"""What PostgreSQL says when it refuses, in our words; each message ends with the next step."""
+"""What PostgreSQL says when it refuses, in our words; each message ends with the next step.
+
+Refusals are known by their SQLSTATE: the server's words are in its own language.
+"""
 
 from __future__ import annotations
 
@@ -41,36 +44,25 @@ def is_lost(error: BaseException) -> bool:
 
 
 def translated(error: psycopg.Error, shown: str) -> TriviumError:
-    message = _first_line(error)
+    message = first_line(error)
     code = error.sqlstate or ""
     for codes, kind, text in _REFUSALS:
         if code.startswith(codes) and code:
             return kind(text.format(where=shown, message=message))
     if isinstance(error, PoolTimeout):
         return LibraryBusy(f"{shown}: all connections are in use; try again when one is free")
-    if isinstance(error, psycopg.OperationalError) and not code:
-        return _unreachable(message, shown)
-    if "dimension" in message:
-        return ModelMismatch(f"{message}; embed again with 'trivium embed'")
+    if is_lost(error):  # libpq's own words: nobody was there to send a code
+        return LibraryUnavailable(_LOST.format(where=shown, message=message))
     return LibraryError(f"{shown}: {message}; run 'trivium doctor'")
 
 
-def _unreachable(message: str, shown: str) -> TriviumError:
-    """Before there is a connection, there is no code either, only the server's words."""
-    if "does not exist" in message and "database" in message:
-        return NotALibrary(f"{shown}: {message}; make it with 'createdb', then 'trivium init'")
-    if "authentication" in message or "no password" in message or "role" in message:
-        return LibraryUnavailable(f"{shown} refused the login ({message}); check user and password")
-    return LibraryUnavailable(
-        f"the server of {shown} cannot be reached ({message}); start it or check the address"
-    )
-
-
-def _first_line(error: psycopg.Error) -> str:
+def first_line(error: psycopg.Error) -> str:
     text = error.diag.message_primary or str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
+
+_LOST = "the connection to {where} was lost ({message}); nothing was half written, try again"
 
 # By SQLSTATE, or how it begins: table A.1 of PostgreSQL's manual.
 _REFUSALS: tuple[tuple[tuple[str, ...], type[TriviumError], str], ...] = (
@@ -118,12 +110,17 @@ _REFUSALS: tuple[tuple[tuple[str, ...], type[TriviumError], str], ...] = (
     (
         ("08", "57P"),
         LibraryUnavailable,
-        "the connection to {where} was lost ({message}); nothing was half written, try again",
+        _LOST,
     ),
     (
         ("54000",),
         InvalidValue,
         "{where} cannot take a value that long ({message}); shorten the id, uri or name",
+    ),
+    (  # pgvector's: a value of another dimension, or one that is not a number
+        ("22000",),
+        ModelMismatch,
+        "{where}: {message}; embed again with 'trivium embed'",
     ),
     (("XX001", "XX002"), LibraryCorrupt, "{where} is damaged ({message}); restore it from a copy"),
     (

@@ -90,10 +90,14 @@ class PostgresStore(RecordStore):
             return consistency(reader)
 
     def settle(self) -> None:
-        """Make one segment of many small ones, so that a search asks for few."""
-        with self._connections.writing() as transaction:
-            while tidy(transaction.connection):
-                pass
+        """Make one segment of many small ones, so that a search asks for few.
+
+        Each merge is a transaction: other writers come in between.
+        """
+        merged = True
+        while merged:
+            with self._connections.writing() as transaction:
+                merged = tidy(transaction.connection)
 
     def flush(self) -> None:
         """Tidy up, and give the active model a graph if it has so many vectors that it pays."""
