@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trivium.fusion_settings import CompanySettings
 from trivium.protocols import VectorLookup, View
 from trivium.types import Candidate, Columns, Part, Ranking, Unit
+from trivium.vectors import products
 
 
 def in_company(view: View, ranking: Ranking, unit: Unit, settings: CompanySettings) -> Ranking:
@@ -63,10 +64,8 @@ def likenesses(
         share = float(np.exp((score - best) / temperature))
         centre += share * vectors[row].astype(np.float64)
         total += share
-    # row by row in a fixed order, so that the same candidates always give the same bytes
-    products = vectors.astype(np.float64) * (centre / total if total else centre)
-    sums = np.add.accumulate(products, axis=1)[:, -1] if vectors.shape[1] else products.sum(1)
-    return np.maximum(sums, 0.0)
+    # added up in a fixed order, so that the same candidates always give the same bytes
+    return np.maximum(products(vectors, centre / total if total else centre), 0.0)
 
 
 def _with_likeness(ranking: Ranking, values: list[float], weight: float) -> Ranking:

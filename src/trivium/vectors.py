@@ -33,9 +33,21 @@ def unit(vectors: NDArray[np.floating]) -> Floats32:
 
 def cosines(rows: Floats32, query: Floats32) -> NDArray[np.float64]:
     """The cosine of each row with the query, reproducible to the last bit."""
-    return np.add.accumulate(rows.astype(np.float64) * query.astype(np.float64), axis=1)[
-        :, -1
-    ].clip(-1.0, 1.0)
+    return products(rows, query.astype(np.float64)).clip(-1.0, 1.0)
+
+
+def products(rows: Floats32, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The product of each row with the vector in float64, added up from first to last.
+
+    Element after element is added to all rows at once, which is quicker than row after row. One
+    row alone NumPy would add up in pairs, so it is given company.
+    """
+    if len(rows) == 1:
+        return products(np.concatenate([rows, rows]), vector)[:1]
+    columns = rows.T.astype(np.float64, order="C")
+    columns *= vector[:, None]
+    sums: NDArray[np.float64] = np.add.reduce(columns, axis=0)
+    return sums
 
 
 def pack(vector: Floats32) -> bytes:

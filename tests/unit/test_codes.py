@@ -78,7 +78,7 @@ def test_the_neighbours_are_those_of_brute_force(
 def test_no_cosine_lies_outside_its_bounds(seed: int, kind: str, width: int) -> None:
     matrix = vectors(seed, 50, width, kind)
     query = vectors(seed + 1, 1, width, kind)[0]
-    rough = bounds(encode(matrix), query)
+    rough = bounds(encode(matrix), encode(query[None, :]))
     assert (abs(cosines(matrix, query) - rough.middle) <= rough.spread).all()
 
 

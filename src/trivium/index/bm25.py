@@ -100,20 +100,21 @@ def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics
             for place, (hits, norm) in enumerate(zip(found, norms, strict=True)):
                 if not len(hits.rows):
                     continue
-                saturated = hits.frequency * (bm25.k1 + 1) / (hits.frequency + norm[hits.rows])
+                rows = hits.rows.astype(np.intp, copy=False)  # NumPy would convert at every use
+                saturated = hits.frequency * (bm25.k1 + 1) / (hits.frequency + norm[rows])
                 given = clause.weight * phrase.weight * inverse * saturated
                 if len(clause.phrases) == 1:
-                    scores[place][hits.rows] += given
+                    scores[place][rows] += given
                 else:
                     held = best[place]
                     if held is None:
                         held = best[place] = np.zeros(len(scores[place]))
-                    held[hits.rows] = np.maximum(held[hits.rows], given)
+                    held[rows] = np.maximum(held[rows], given)
                 if needs_holds:
                     mask = holds[place][index]
                     if mask is None:
                         mask = holds[place][index] = np.zeros(len(scores[place]), bool)
-                    mask[hits.rows] = True
+                    mask[rows] = True
         if held_at_all:
             ceiling += clause.weight * inverse * (bm25.k1 + 1)
         for place, held in enumerate(best):

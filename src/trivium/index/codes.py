@@ -8,6 +8,7 @@ pass over the codes tells for certain which rows are worth a closer look.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from trivium.vectors import Floats32
 
 HIGHEST = 127
 PIECE = 8_192  # rows encoded at a time: bounds the memory that it takes
+UNSURE = 2.0**-19  # a unit vector may be a little longer than one, and float32 rounds three times
 ROUNDING = 1 + 2.0**-20  # slack and steps are float32: rounded up by more than that can lose
 
 Floats = NDArray[np.float64]
+Precision = Literal["f32", "f64"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +59,38 @@ def encode(matrix: Floats32) -> Codes:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """For each row: the cosine lies within `spread` of `middle`, for certain."""
+    """The cosine of each row lies within `spread` of its `middle`, for certain."""
 
-    middle: Floats
-    spread: Floats
+    middle: Floats | Floats32
+    spread: float
 
     def __len__(self) -> int:
         return len(self.middle)
 
 
-def bounds(rows: Codes, query: Floats32) -> Bounds:
-    """One pass over the codes of unit vectors."""
-    coded = encode(query[None, :])
+def bounds(rows: Codes, coded: Codes) -> Bounds:
+    """One pass over the codes of unit vectors; `coded` is the query's code, as its only row."""
     step = float(coded.steps[0])
-    middle = products(rows.codes, coded.codes)
+    middle = products(rows.codes, coded.codes, "f32")
     middle *= rows.steps
-    middle *= step
+    middle *= np.float32(step)
     length = step * float(np.sqrt((coded.codes.astype(np.float64) ** 2).sum()))
-    spread = rows.slack * np.float64(length)
-    spread += float(coded.slack[0]) * ROUNDING + 2.0**-20  # a unit vector may be a little longer
-    return Bounds(middle, spread)
+    # one spread for all, that of the widest row: a pass over so many costs more than it rules out
+    spread = float(rows.slack.max(initial=0.0)) * length + float(coded.slack[0]) * ROUNDING
+    return Bounds(middle, spread + UNSURE)
 
 
-def products(rows: NDArray[np.int8] | Floats32, query: NDArray[np.int8] | Floats32) -> Floats:
-    """The product of each row with the one row of `query`: of bytes exactly, else as float32 does.
+def products(
+    rows: NDArray[np.int8] | Floats32, query: NDArray[np.int8] | Floats32, given: Precision = "f64"
+) -> Floats:
+    """The product of each row with the one row of `query`, of the `given` precision: of bytes it is
+    exact (as far as float32 can say it), of others as float32 has it.
 
     One thread, whatever NumPy's own library is set to: two sets of threads only wait.
     """
     import simsimd  # words alone are searched without it
 
     if not len(rows):
-        return np.empty(0)
-    found: Floats = np.asarray(simsimd.cdist(query, rows, metric="dot"), np.float64).reshape(-1)
-    return found
+        return np.empty(0, np.float32 if given == "f32" else np.float64)
+    found = simsimd.cdist(query, rows, metric="dot", out_dtype=given)
+    return np.asarray(found).reshape(-1)

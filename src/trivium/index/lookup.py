@@ -100,7 +100,9 @@ def _in(wanted: Rows, ascending: Rows) -> NDArray[np.bool_]:
 
 
 def yardstick(
-    score_of: Callable[[Sequence[str]], list[float]], scores: Sequence[Floats], count: int
+    score_of: Callable[[Sequence[str]], list[float]],
+    scores: Sequence[Floats | Floats32],
+    count: int,
 ) -> Yardstick:
     """With mean and deviation over `count` chunks; those that have no score here have 0.
 
@@ -108,7 +110,11 @@ def yardstick(
     """
     if not count:
         return Yardstick(score_of, 0.0, 0.0, 0)
-    total = math.fsum(float(np.rint(some * _FINE).sum()) for some in scores)
-    squares = math.fsum(float(np.rint(some * some * _FINE).sum()) for some in scores)
+    total = squares = 0.0
+    for some in scores:
+        fine = some * _FINE
+        squared = fine * some  # a step is a power of two: multiplied in whatever order
+        total += float(np.rint(fine, out=fine).sum())
+        squares += float(np.rint(squared, out=squared).sum())
     mean, square = total / _FINE / count, squares / _FINE / count
     return Yardstick(score_of, mean, math.sqrt(max(0.0, square - mean * mean)), count)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays
+from trivium.index.best import reached
 from trivium.index.codes import Bounds, Codes, bounds, encode, products
 from trivium.vectors import Floats32, cosines
 
 FLOAT32_STEP = 2.0**-23
 CODED_FROM = 4_096  # numbers of a block (rows): below, a pass over float32 is as quick as codes
-GROUPS = 4  # groups of rows for each neighbour wanted, whose maxima tell where the cut may be
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -96,8 +96,11 @@ class Neighbours:
         query: Floats32,
         coded_from: int = CODED_FROM,
     ) -> Neighbours:
+        coded = encode(query[None, :])
         rough = [
-            _bounds(block, chosen, query, coded_from)
+            _single_precision(block, chosen, query)
+            if len(block) < coded_from
+            else _coded(block, chosen, coded)
             for block, chosen in zip(blocks, rows, strict=True)
         ]
         return cls(blocks, rows, query, rough, sum(len(one) for one in rough))
@@ -105,9 +108,9 @@ class Neighbours:
     @property
     def is_rough(self) -> bool:
         """Whether the middles of the bounds are further from the cosines than float32 is."""
-        return any(len(one) and one.spread[0] > 1e-3 for one in self.rough)
+        return any(len(one) and one.spread > 1e-3 for one in self.rough)
 
-    def middles(self, *, exact: bool) -> list[Floats]:
+    def middles(self, *, exact: bool) -> list[Floats | Floats32]:
         """About the cosine of every allowed row, or as exact as float32 makes it."""
         if not exact:
             return [one.middle for one in self.rough]
@@ -119,10 +122,11 @@ class Neighbours:
         if not self.considered:
             return np.empty(0, np.int64), np.empty(0)
         count = min(count, self.considered)
-        cut = _reached([one.middle - one.spread for one in self.rough], count)
+        spread = max(one.spread for one in self.rough)
+        cut = reached([one.middle for one in self.rough], count) - 2 * spread
         numbers, near = [], []
         for block, rows, rough in zip(self.blocks, self.rows, self.rough, strict=True):
-            places = np.flatnonzero(rough.middle + rough.spread >= cut)
+            places = np.flatnonzero(rough.middle >= cut)
             chosen = places if rows is None else rows[places]
             numbers.append(block.numbers[chosen])
             near.append(block.matrix[chosen])
@@ -147,32 +151,14 @@ def _error(query: Floats32) -> float:
     return len(query) * FLOAT32_STEP
 
 
-def _bounds(block: Block, rows: Rows | None, query: Floats32, coded_from: int) -> Bounds:
-    count = len(block) if rows is None else len(rows)
-    if len(block) < coded_from:
-        return _single_precision(block, rows, query)
-    if rows is None or 4 * count > len(block):
-        found = bounds(block.codes, query)
-        return found if rows is None else Bounds(found.middle[rows], found.spread[rows])
-    return bounds(block.codes.take(rows), query)
+def _coded(block: Block, rows: Rows | None, coded: Codes) -> Bounds:
+    if rows is not None and 4 * len(rows) <= len(block):
+        return bounds(block.codes.take(rows), coded)
+    found = bounds(block.codes, coded)
+    return found if rows is None else Bounds(found.middle[rows], found.spread)
 
 
 def _single_precision(block: Block, rows: Rows | None, query: Floats32) -> Bounds:
     matrix = block.matrix if rows is None else block.matrix[rows]
     middle = products(matrix, query[None, :])
-    return Bounds(middle, np.full(len(middle), _error(query)))
-
-
-def _reached(values: Sequence[Floats], count: int) -> float:
-    """A value that at least `count` of these reach; seldom much lower than need be.
-
-    The maxima of groups are a few hundred numbers, where a whole partition would sort through all.
-    """
-    together = np.concatenate(values) if len(values) > 1 else values[0]
-    size = len(together) // (GROUPS * count)
-    if size > 1:
-        whole = len(together) // size * size
-        maxima = together[:whole].reshape(-1, size).max(axis=1)
-        together = np.concatenate([maxima, together[whole:]])
-    place = len(together) - count
-    return float(np.partition(together, place)[place])
+    return Bounds(middle, _error(query))

@@ -12,19 +12,21 @@ from numpy.typing import NDArray
 
 from trivium.index import bm25 as words
 from trivium.index import lookup
+from trivium.index.best import top
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.segment import Segment
 from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
 from trivium.protocols import Found, Frequencies
-from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery
+from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery, document_of
 from trivium.vectors import Floats32
 
 MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
 _EVERY_COLUMN = np.ones(len(COLUMNS))
 
-Scored = tuple[str, float, str]
-"""A chunk's id, its score, and the id of the unit it belongs to."""
+Scored = tuple[float, str, str]
+"""How far below 0 a chunk's score is (−score), its id, and the id of the unit it belongs to: they
+sort as a ranking does, best first, ties by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +132,11 @@ class Seen:
         total = sum(len(rows) for rows, _ in answer.rows)
 
         def best(count: int) -> list[Scored]:
+            found = zip(self.snapshot.segments, top(answer.rows, count), strict=True)
             return [
                 scored
-                for living, (rows, scores) in zip(self.snapshot.segments, answer.rows, strict=True)
-                for scored in self._scored(living.segment, *_top(rows, scores, count), unit)
+                for living, (rows, scores) in found
+                for scored in self._scored(living.segment, rows, scores, unit)
             ]
 
         chosen = first_units(best, total, depth)
@@ -244,8 +247,11 @@ class Seen:
         unit: Unit,
     ) -> Iterator[Scored]:
         ids = segment.known_ids(rows)
-        units = ids if unit == "chunk" else self.units_of(segment, rows, unit)
-        return zip(ids, scores.tolist(), units, strict=True)
+        if unit == "document":
+            units = list(map(document_of, ids))
+        else:
+            units = ids if unit == "chunk" else self.units_of(segment, rows, unit)
+        return zip((-scores).tolist(), ids, units, strict=True)
 
     def units_of(self, segment: Segment, rows: NDArray[np.int64], unit: Unit) -> list[str]:
         """The unit that each of these rows belongs to."""
@@ -306,19 +312,6 @@ def _distinct_documents(segment: Segment, rows: NDArray[np.int64]) -> int:
     return int(np.count_nonzero(documents[1:] != documents[:-1])) + min(len(documents), 1)
 
 
-def _top(
-    rows: NDArray[np.int64], scores: NDArray[np.float64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The rows of the `count` best scores; of equal ones at the cut, the smallest rows."""
-    if len(scores) <= count:
-        return rows, scores
-    cut = np.partition(scores, len(scores) - count)[len(scores) - count]
-    above = np.flatnonzero(scores > cut)
-    level = np.flatnonzero(scores == cut)[: count - len(above)]
-    chosen = np.concatenate([above, level])
-    return rows[chosen], scores[chosen]
-
-
 def first_units(
     best: Callable[[int], list[Scored]], total: int, units: int
 ) -> tuple[tuple[str, float], ...]:
@@ -328,12 +321,12 @@ def first_units(
     """
     count = units
     while True:
-        ranked = sorted(best(min(count, total)), key=lambda one: (-one[1], one[0]))[:count]
+        ranked = sorted(best(min(count, total)))[:count]
         seen: set[str] = set()
         for place, (_, _, unit) in enumerate(ranked, start=1):
             seen.add(unit)
             if len(seen) == units:
-                return tuple((id, score) for id, score, _ in ranked[:place])
+                return tuple((id, -below) for below, id, _ in ranked[:place])
         if count >= total:
-            return tuple((id, score) for id, score, _ in ranked)
+            return tuple((id, -below) for below, id, _ in ranked)
         count *= 4
