@@ -7,13 +7,17 @@ The order in which legs are passed never matters to the scores, only to the orde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 
 from trivium.config import WORD_LEGS, FuseSettings
 from trivium.types import Columns, Part, Ranking, ScoreKind
 
 Legs = Mapping[str, Ranking]
+Gains = Callable[[str, Sequence[float]], list[float]]
+"""What a leg gives to its candidates: those it ranked in their order, then those beyond."""
+
 FUSED = frozenset({"fuse"})
 
 
@@ -40,41 +44,44 @@ def weighed(settings: FuseSettings, trust: Mapping[str, float]) -> FuseSettings:
 def rrf(legs: Legs, settings: FuseSettings) -> Ranking:
     """Reciprocal rank fusion: Σ weight / (k + rank), ranks from 1, and nothing else."""
 
-    weights = {name: settings.weight(name) for name in legs}
+    def gains(name: str, values: Sequence[float]) -> list[float]:
+        weight, k = settings.weight(name), settings.k
+        return [weight / (k + rank) for rank in range(1, len(values) + 1)]
 
-    def contribution(name: str, rank: int, value: float) -> float:
-        return weights[name] / (settings.k + rank)
-
-    return _collect(legs, settings, contribution, ScoreKind.RRF)
+    return _collect(legs, settings, gains, ScoreKind.RRF)
 
 
 def union(legs: Legs, settings: FuseSettings) -> Ranking:
     """All candidates with score 0, for a later stage to score."""
-    return _collect(legs, settings, lambda name, rank, value: 0.0, ScoreKind.NONE)
+    return _collect(legs, settings, lambda name, values: [0.0] * len(values), ScoreKind.NONE)
 
 
 def relative(legs: Legs, settings: FuseSettings) -> Ranking:
     """Σ weight · (score − lowest) / (highest − lowest) of the leg; a constant leg counts as 1."""
     bounds = {name: _bounds(ranking) for name, ranking in legs.items()}
 
-    def contribution(name: str, rank: int, value: float) -> float:
-        low, high = bounds[name]
+    def gains(name: str, values: Sequence[float]) -> list[float]:
+        (low, high), weight = bounds[name], settings.weight(name)
+        if high <= low:
+            return [weight] * len(values)
         # what is beyond the depth can be below the lowest
-        return settings.weight(name) * (max(0.0, value - low) / (high - low) if high > low else 1.0)
+        return [weight * (max(0.0, value - low) / (high - low)) for value in values]
 
-    return _collect(legs, settings, contribution, ScoreKind.BLEND)
+    return _collect(legs, settings, gains, ScoreKind.BLEND)
 
 
 def dbsf(legs: Legs, settings: FuseSettings) -> Ranking:
     """Distribution-based: the leg's mean ± 3 standard deviations is stretched to 0 … 1."""
     spreads = {name: _mean_and_deviation(ranking) for name, ranking in legs.items()}
 
-    def contribution(name: str, rank: int, value: float) -> float:
-        mean, deviation = spreads[name]
-        scaled = (value - mean) / (6 * deviation) + 0.5 if deviation > 0 else 0.5
-        return settings.weight(name) * min(1.0, max(0.0, scaled))
+    def gains(name: str, values: Sequence[float]) -> list[float]:
+        (mean, deviation), weight = spreads[name], settings.weight(name)
+        if deviation <= 0:
+            return [weight * 0.5] * len(values)
+        scaled = ((value - mean) / (6 * deviation) + 0.5 for value in values)
+        return [weight * min(1.0, max(0.0, one)) for one in scaled]
 
-    return _collect(legs, settings, contribution, ScoreKind.BLEND)
+    return _collect(legs, settings, gains, ScoreKind.BLEND)
 
 
 def blend(legs: Legs, settings: FuseSettings) -> Ranking:
@@ -86,13 +93,14 @@ def blend(legs: Legs, settings: FuseSettings) -> Ranking:
         name: _divisor(ranking, settings.scale.get(name, "best")) for name, ranking in legs.items()
     }
 
-    weights = {name: settings.weight(name) for name in legs}
+    def gains(name: str, values: Sequence[float]) -> list[float]:
+        divisor, weight = divisors[name], settings.weight(name)
+        if divisor <= 0:
+            return [weight * 0.0] * len(values)
+        # a cosine below 0 is no evidence, neither for nor against
+        return [weight * (max(value, 0.0) / divisor) for value in values]
 
-    def contribution(name: str, rank: int, value: float) -> float:
-        divisor = divisors[name]  # a cosine below 0 is no evidence, neither for nor against
-        return weights[name] * (max(value, 0.0) / divisor if divisor > 0 else 0.0)
-
-    return _collect(legs, settings, contribution, ScoreKind.BLEND)
+    return _collect(legs, settings, gains, ScoreKind.BLEND)
 
 
 METHODS: Mapping[str, Callable[[Legs, FuseSettings], Ranking]] = {
@@ -117,21 +125,16 @@ def group(ranking: Ranking, units: Mapping[str, str]) -> Ranking:
     return Ranking(chosen, ranking.kind, ranking.ceiling)
 
 
-def _collect(
-    legs: Legs,
-    settings: FuseSettings,
-    contribution: Callable[[str, int, float], float],
-    kind: ScoreKind,
-) -> Ranking:
+def _collect(legs: Legs, settings: FuseSettings, gains_of: Gains, kind: ScoreKind) -> Ranking:
     gains: dict[str, list[float]] = {}
     given: dict[str, dict[str, tuple[float, int | None, float]]] = {}
     for name, ranking in legs.items():
-        rows = given[name] = {}
-        for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores, strict=True), start=1):
-            rows[id] = (contribution(name, rank, score), rank, score)
-        for id, score in ranking.beyond.items() if kind is ScoreKind.BLEND else ():
-            rows[id] = (contribution(name, len(ranking) + 1, score), None, score)
-        for id, (gain, _, _) in rows.items():
+        beyond = ranking.beyond if kind is ScoreKind.BLEND else {}
+        ids, scores = (*ranking.ids, *beyond), (*ranking.scores, *beyond.values())
+        ranks = chain(range(1, len(ranking) + 1), repeat(None))
+        gained = gains_of(name, scores)
+        given[name] = dict(zip(ids, zip(gained, ranks, scores, strict=False), strict=True))
+        for id, gain in zip(ids, gained, strict=True):
             gains.setdefault(id, []).append(gain)
 
     def parts_of(id: str) -> tuple[Part, ...]:

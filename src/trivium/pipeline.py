@@ -212,29 +212,29 @@ class Search:
         return [name for name in legs if not request.legs or name in request.legs]
 
     def _retrieve(self, request: SearchRequest, depths: Mapping[str, int]) -> list[Leg]:
-        """All legs at once; what a leg cannot do it says in its state."""
+        """All legs; what a leg cannot do it says in its state.
+
+        The model works elsewhere while words are searched here. All else would only take turns.
+        """
         if not request.query.strip():
             return [Leg(name, LegState.SKIPPED) for name in depths]
         if len(depths) == 1:
             return [self.retrieved(name, request, depth) for name, depth in depths.items()]
-        here = "vector" if "vector" in depths else next(iter(depths))
-        others = {name: depth for name, depth in depths.items() if name != here}
-        # One hand-over: words are mostly Python, which takes turns anyway; vectors are not.
-        elsewhere = self.threads().submit(self._one_by_one, request, others)
-        try:
-            found = {here: self.retrieved(here, request, depths[here])}
-        finally:
-            found_elsewhere = elsewhere.result()  # it reads the same view: wait for it in any case
-        legs = [(found | found_elsewhere)[name] for name in depths]
+        ahead = replace(self, embedder=self._asked_ahead(request.query, depths))
+        words_first = sorted(depths, key=lambda name: name == "vector")
+        found = {name: ahead.retrieved(name, request, depths[name]) for name in words_first}
+        legs = [found[name] for name in depths]
         if not self.profile.search.fuse.guard:
             return legs
         return guarded(legs, request.query, self._texts)
 
+    def _asked_ahead(self, query: str, depths: Mapping[str, int]) -> Embedder | None:
+        if self.embedder is None or "vector" not in depths:
+            return self.embedder
+        return vector.asked_ahead(self.view, self.embedder, query, self.threads)
+
     def _texts(self, chunks: Sequence[str]) -> list[str]:
         return [with_names(record) for record in self.view.records(chunks).values()]
-
-    def _one_by_one(self, request: SearchRequest, depths: Mapping[str, int]) -> dict[str, Leg]:
-        return {name: self.retrieved(name, request, depth) for name, depth in depths.items()}
 
     def retrieved(self, name: str, request: SearchRequest, depth: int) -> Leg:
         """What one leg finds, and how long that took."""

@@ -80,9 +80,11 @@ def beginning_of(
 
 def _on_one_line(text: str) -> str:
     """The text with line breaks, heading signs and table rules folded into single spaces."""
-    without_rules = re.sub(r"\|[\s:|-]+\|", " | ", text)
-    without_headings = re.sub(r"^#{1,6}\s+", "", without_rules, flags=re.MULTILINE)
-    return re.sub(r"\s+", " ", without_headings).strip()
+    if "|" in text:
+        text = re.sub(r"\|[\s:|-]+\|", " | ", text)
+    if "#" in text:
+        text = re.sub(r"^#{1,6}\s+", "", text, flags=re.MULTILINE)
+    return " ".join(text.split())
 
 
 def _window(text: str, terms: Mapping[str, frozenset[str]], length: int) -> tuple[int, int]:

@@ -50,6 +50,14 @@ class DocumentTable:
         return Strings.of(self._arrays, "document.id")
 
     @cached_property
+    def moments(self) -> NDArray[np.int64]:
+        """When documents begin or cease to be valid, ascending; worked out once, for every
+        snapshot that the segment is part of."""
+        columns = [self._arrays[f"document.{name}"] for name in ("valid_from", "valid_until")]
+        together = np.concatenate(columns)
+        return np.sort(together[(together != _ALWAYS) & (together != _NEVER)])
+
+    @cached_property
     def _uris(self) -> Strings:
         return Strings.of(self._arrays, "document.uri")
 

@@ -97,11 +97,7 @@ def moments(snapshot: Snapshot) -> NDArray[np.int64]:
     Those of several documents come several times: `np.unique` would load `numpy.ma`, and with it
     10 ms go by before the first answer of a process.
     """
-    found = [
-        living.segment.arrays[f"document.{name}"]
-        for living in snapshot.segments
-        for name in ("valid_from", "valid_until")
-    ]
+    found = [living.segment.documents.moments for living in snapshot.segments]
     return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
 
 

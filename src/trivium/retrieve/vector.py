@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.protocols import Embedder, VectorSearch, View
 from trivium.types import Filter, Leg, LegState, Unit
 from trivium.vectors import unit as to_unit
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 
 def search(
@@ -48,3 +57,39 @@ def _waiting(missing: int) -> str:
     if not missing:
         return ""
     return f"{missing} chunks wait for their vector; 'trivium embed' makes it"
+
+
+def asked_ahead(
+    view: View, embedder: Embedder, query: str, threads: Callable[[], Executor]
+) -> Embedder:
+    """The embedder, already at work on the query; as it is where it would work for nothing."""
+    try:
+        fits = isinstance(view, VectorSearch) and view.model == embedder.fingerprint
+    except Exception:  # somebody else's code: the leg meets the same error, and says so
+        return embedder
+    return _Ahead(embedder, threads().submit(embedder.query, query)) if fits else embedder
+
+
+class _Ahead:
+    """An embedder that was asked before its answer is needed; a failure comes with the answer."""
+
+    def __init__(self, embedder: Embedder, asked: Future[NDArray[np.float32]]) -> None:
+        self._embedder, self._asked = embedder, asked
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._embedder.documents(texts)
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        return self._asked.result()

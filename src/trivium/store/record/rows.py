@@ -112,16 +112,17 @@ def document_values(document: Document, version: int) -> dict[str, Any]:
     }
 
 
-def chunk_of_row(row: Row) -> Chunk:
-    document, version, ordinal = row["document_id"], row["version"], row["ordinal"]
+def chunk_of_row(row: Row, version: str = "version") -> Chunk:
+    """The chunk of a row, whose column `version` has the version that the chunk belongs to."""
+    document, number, ordinal = row["document_id"], row[version], row["ordinal"]
     first, last = row["page_first"], row["page_last"]
     return Chunk(
-        id=chunk_id(document, version, ordinal),
+        id=chunk_id(document, number, ordinal),
         document=document,
-        version=version,
+        version=number,
         ordinal=ordinal,
         text=row["text"],
-        heading=tuple(json.loads(row["heading"])),
+        heading=tuple(json.loads(row["heading"])) if row["heading"] != "[]" else (),
         pages=(first, last) if first is not None else None,
         start=row["start"],
         end=row["end"],

@@ -14,6 +14,15 @@ JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
              AND c.ordinal = json_extract(j.value, '$[2]');
 
+-- name: records_with_documents
+SELECT d.*, d.id AS document_id, c.version AS chunk_version, c.ordinal, c.text, c.heading,
+       c.page_first, c.page_last, c."start", c."end", c.embedding_hash, c.subject, c.predicate,
+       c.graph
+FROM json_each(?) j
+JOIN documents d ON d.id = json_extract(j.value, '$[0]')
+JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
+             AND c.ordinal = json_extract(j.value, '$[2]');
+
 -- name: subjects_of_types
 WITH RECURSIVE wanted (type) AS (
   SELECT value FROM json_each(:types)
