@@ -154,7 +154,7 @@ def test_feedback_memories_and_models(library: trivium.Library, notes: Path) -> 
 def test_the_commands_take_an_address(
     run: Run, postgres: str, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "holds no library; make one with 'trivium init" in run("status", "-L", postgres).stderr
+    assert "holds no library; make one with trivium init '" in run("status", "-L", postgres).stderr
     assert run("init", postgres, "--model", "hashing").returncode == 0
     again = run("init", postgres)
     assert (again.returncode, "already; choose another schema" in again.stderr) == (1, True)
