@@ -7,8 +7,8 @@ or a missing blank, and the reading with the fewest edits wins. Readings become 
 phrases compete; the chunks that hold them are ranked by BM25.
 
 Where the profile wants the database's own trigrams (`by`), these chunks are ranked by how much some
-stretch of them resembles the query as a whole. The vocabulary is the index for that: no database
-has one that spares it most of the comparisons.
+stretch of them resembles the query as a whole. The vocabulary is the index for that: a GIN index
+over passages left most of the comparisons of a long question to be made.
 """
 
 from __future__ import annotations
