@@ -36,7 +36,9 @@ EDITS_UNTIL_COMPACTED = 50
 OLD = timedelta(minutes=10)
 """Older versions of the table are let go: no search holds one for so long."""
 
-WANTED_RECALL = 0.98
+WANTED_RECALL = 0.99
+"""Measured by 40 questions, so what is promised (.98) lies an error of the measurement below."""
+
 SAMPLE = 1024
 """Vectors kept in memory, to know how near an average chunk is to a query."""
 
@@ -204,7 +206,9 @@ def _indexed(table: Any, note: Note) -> Note:
     table.create_index("vector", config=IvfFlat(distance_type="cosine", num_partitions=partitions))
     note = replace(note, index=f"IVF of {partitions} parts", version=table.version)
     measured = Vectors(table, note)
-    queries = measured.sample[:: max(1, len(measured.sample) // 40)]
+    # Between two vectors, as questions are: a stored one lies in the middle of its own part.
+    chosen = measured.sample[:: max(1, len(measured.sample) // 40)]
+    queries = chosen + 0.5 * np.roll(chosen, 1, axis=0)
     exact = [set(measured.search(q, 10, None, everything=True)[0].tolist()) for q in queries]
     probes = max(8, partitions // 32)
     while True:
