@@ -117,10 +117,9 @@ class Columns(Sequence[Candidate]):
         stages: frozenset[str],
     ) -> Columns:
         """Scored by what each id has gained: best first, ties by id."""
-        scores = {id: math.fsum(gained) for id, gained in gains.items()}
-        ids = sorted(scores, key=lambda id: (-scores[id], id))
-        kept = [tuple(gains[id]) for id in ids]
-        return cls(ids, [scores[id] for id in ids], kept, parts_of, stages)
+        ranked = sorted((-math.fsum(gained), id, tuple(gained)) for id, gained in gains.items())
+        ids, kept = [id for _, id, _ in ranked], [gained for _, _, gained in ranked]
+        return cls(ids, [-below for below, _, _ in ranked], kept, parts_of, stages)
 
     def chosen(self, places: Sequence[int]) -> Columns:
         """Those at these places, in this order."""
