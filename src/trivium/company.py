@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.fusion_settings import CompanySettings
+from trivium.kernels import exact_products
 from trivium.protocols import VectorLookup, View
 from trivium.types import Candidate, Columns, Part, Ranking, Unit
-from trivium.vectors import products
 
 
 def in_company(view: View, ranking: Ranking, unit: Unit, settings: CompanySettings) -> Ranking:
@@ -65,7 +65,8 @@ def likenesses(
         centre += share * vectors[row].astype(np.float64)
         total += share
     # added up in a fixed order, so that the same candidates always give the same bytes
-    return np.maximum(products(vectors, centre / total if total else centre), 0.0)
+    towards = centre / total if total else centre
+    return np.maximum(exact_products(vectors, None, towards), 0.0)
 
 
 def _with_likeness(ranking: Ranking, values: list[float], weight: float) -> Ranking:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import InvalidValue
+from trivium.kernels import exact_products
 
 Floats32 = NDArray[np.float32]
 
@@ -31,23 +32,12 @@ def unit(vectors: NDArray[np.floating]) -> Floats32:
     return (wide / np.where(as_it_is, 1.0, lengths)).astype("<f4")
 
 
-def cosines(rows: Floats32, query: Floats32) -> NDArray[np.float64]:
-    """The cosine of each row with the query, reproducible to the last bit."""
-    return products(rows, query.astype(np.float64)).clip(-1.0, 1.0)
-
-
-def products(rows: Floats32, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The product of each row with the vector in float64, added up from first to last.
-
-    Element after element is added to all rows at once, which is quicker than row after row. One
-    row alone NumPy would add up in pairs, so it is given company.
-    """
-    if len(rows) == 1:
-        return products(np.concatenate([rows, rows]), vector)[:1]
-    columns = rows.T.astype(np.float64, order="C")
-    columns *= vector[:, None]
-    sums: NDArray[np.float64] = np.add.reduce(columns, axis=0)
-    return sums
+def cosines(
+    matrix: Floats32, query: Floats32, rows: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """The cosine of each row, or of the given ones, with the query: the same to the last bit."""
+    found = exact_products(matrix, rows, query.astype(np.float64))
+    return found.clip(-1.0, 1.0, out=found)
 
 
 def pack(vector: Floats32) -> bytes:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.index.best import reached, top
-from trivium.vectors import cosines, products, unit
+from trivium.vectors import cosines, unit
 
 # few different numbers, so that there are ties at the cut
 LISTS = st.lists(st.lists(st.sampled_from([0.5, 1.0, 1.5, 2.0, 7.0]), max_size=300), max_size=3)
@@ -38,21 +38,6 @@ def test_enough_numbers_reach_the_cut(lists: list[list[float]], count: int) -> N
     count = min(count, len(everything))
     cut = reached([np.array(some, np.float64) for some in lists], count)
     assert sum(one >= cut for one in everything) >= count
-
-
-@settings(deadline=None)
-@given(st.integers(0, 10_000), st.integers(0, 12), st.integers(0, 400))
-def test_products_are_added_up_from_first_to_last(seed: int, count: int, width: int) -> None:
-    chance = np.random.default_rng(seed)
-    rows = chance.normal(size=(count, width)).astype(np.float32)
-    vector = chance.normal(size=width)
-    sums = []
-    for row in rows:
-        total = 0.0
-        for one, other in zip(row.tolist(), vector.tolist(), strict=True):
-            total += one * other
-        sums.append(total)
-    assert products(rows, vector).tolist() == sums
 
 
 def test_a_cosine_is_the_same_alone_and_in_company() -> None:

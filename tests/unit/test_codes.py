@@ -1,4 +1,4 @@
-"""A pass over bytes, then exact cosines: the same neighbours as by brute force, bit by bit."""
+"""Half-bytes, bytes, then exact cosines: the same neighbours as by brute force, bit by bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trivium.index.arrays import MappedArrays, write_arrays
-from trivium.index.codes import bounds, encode
+from trivium.index.codes import ARRAYS, Query, encode, fine, rough
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.merging import merge_blocks, merged_blocks
 from trivium.vectors import Floats32, cosines, unit
@@ -78,15 +78,18 @@ def test_the_neighbours_are_those_of_brute_force(
 def test_no_cosine_lies_outside_its_bounds(seed: int, kind: str, width: int) -> None:
     matrix = vectors(seed, 50, width, kind)
     query = vectors(seed + 1, 1, width, kind)[0]
-    rough = bounds(encode(matrix), encode(query[None, :]))
-    assert (abs(cosines(matrix, query) - rough.middle) <= rough.spread).all()
+    codes, exact, rows = encode(matrix), cosines(matrix, query), np.arange(0, 50, 3)
+    for bounds in (rough, fine):
+        every, some = (bounds(codes, chosen, Query.of(query)) for chosen in (None, rows))
+        assert (abs(exact - every.middle) <= every.spread).all()
+        assert (some.middle == every.middle[rows]).all()
 
 
 def test_codes_hang_on_their_own_row_only() -> None:
     matrix = vectors(1, 300, 48, "scattered")
     whole, part = encode(matrix), encode(matrix[100:120])
-    assert (whole.codes[100:120] == part.codes).all()
-    assert (whole.slack[100:120] == part.slack).all()
+    for name in ARRAYS:
+        assert (getattr(whole, name)[100:120] == getattr(part, name)).all(), name
 
 
 def test_mean_and_deviation_are_about_right_and_exact_on_demand() -> None:
@@ -97,7 +100,7 @@ def test_mean_and_deviation_are_about_right_and_exact_on_demand() -> None:
     [rough], [fine] = found.middles(exact=False), found.middles(exact=True)
     assert found.is_rough
     assert rough.mean() == pytest.approx(exact.mean(), abs=1e-3)
-    assert rough.std() == pytest.approx(exact.std(), abs=1e-3)
+    assert rough.std() == pytest.approx(exact.std(), abs=2e-3)
     assert fine.mean() == pytest.approx(exact.mean(), abs=1e-6)
 
 
@@ -121,5 +124,5 @@ def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(tmp_path:
     whole = Block.of(numbers, matrix)
     assert (found.numbers == numbers).all()
     assert (found.matrix == matrix).all()
-    assert (found.codes.codes == whole.codes.codes).all()
-    assert (found.codes.slack == whole.codes.slack).all()
+    for name in ARRAYS:
+        assert (getattr(found.codes, name) == getattr(whole.codes, name)).all(), name

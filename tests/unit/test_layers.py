@@ -12,8 +12,9 @@ SOURCE = Path(__file__).parents[2] / "src" / "trivium"
 LAYERS = [
     {"version", "values"},
     {"errors"},
-    {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "vectors", "deadline"},
-    {"stages", "fusion_settings"},
+    {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "deadline"},
+    {"kernels"},
+    {"stages", "fusion_settings", "vectors"},
     {"protocols", "origins", "config"},
     {"settings", "template"},
     {"configuration", "endpoint"},

@@ -24,7 +24,7 @@ from trivium.index.merging import merge, merge_blocks, merged, merged_blocks
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
-FORMAT = 4
+FORMAT = 5
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
 GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
 

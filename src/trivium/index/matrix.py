@@ -1,24 +1,36 @@
-"""Blocks of vectors and their exact nearest neighbours."""
+"""Blocks of vectors and their exact nearest neighbours.
+
+A pass over all by half-bytes (`codes.py`), a look at the bytes of what may be near, float64 for
+what is left: each bounds the cosine for certain, so no result hangs on it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays
 from trivium.index.best import reached
-from trivium.index.codes import Bounds, Codes, bounds, encode, products
+from trivium.index.codes import ARRAYS, Bounds, Codes, Query, encode, fine, rough
+from trivium.kernels import COMPILED, float_products
 from trivium.vectors import Floats32, cosines
 
 FLOAT32_STEP = 2.0**-23
-CODED_FROM = 4_096  # numbers of a block (rows): below, a pass over float32 is as quick as codes
+CODED_FROM = 4_096 if COMPILED else 1 << 62
+"""Rows of a block: with fewer, or in NumPy, a pass over float32 is as quick as one over codes."""
+
+ROOM = 2.0**-22  # bounds are added up in float32
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+_Looked: TypeAlias = tuple[Rows, Bounds]
+"""Rows of a block with what bounds their cosines."""
 
 
 class Block:
@@ -54,7 +66,7 @@ class Block:
     def codes(self) -> Codes:
         if "codes" not in self._arrays:
             return encode(self.matrix)
-        return Codes(*(self._arrays[name] for name in ("codes", "steps", "slack")))
+        return Codes(*(self._arrays[name] for name in ARRAYS))
 
     @property
     def is_coded(self) -> bool:
@@ -66,7 +78,7 @@ class Block:
         arrays: dict[str, Array] = {"numbers": self.numbers, "matrix": self.matrix}
         if len(self) >= CODED_FROM:
             codes = self.codes
-            arrays |= {"codes": codes.codes, "steps": codes.steps, "slack": codes.slack}
+            arrays |= {name: getattr(codes, name) for name in ARRAYS}
         return arrays
 
     def release(self) -> None:
@@ -85,6 +97,7 @@ class Neighbours:
     blocks: Sequence[Block]
     rows: Sequence[Rows | None]
     query: Floats32
+    coded: Query
     rough: Sequence[Bounds]
     considered: int
 
@@ -96,21 +109,21 @@ class Neighbours:
         query: Floats32,
         coded_from: int = CODED_FROM,
     ) -> Neighbours:
-        coded = encode(query[None, :])
-        rough = [
+        coded = Query.of(query)
+        found = [
             _single_precision(block, chosen, query)
             if len(block) < coded_from
-            else _coded(block, chosen, coded)
+            else _by_halves(block, chosen, coded)
             for block, chosen in zip(blocks, rows, strict=True)
         ]
-        return cls(blocks, rows, query, rough, sum(len(one) for one in rough))
+        return cls(blocks, rows, query, coded, found, sum(len(one) for one in found))
 
     @property
     def is_rough(self) -> bool:
         """Whether the middles of the bounds are further from the cosines than float32 is."""
         return any(len(one) and one.spread > 1e-3 for one in self.rough)
 
-    def middles(self, *, exact: bool) -> list[Floats | Floats32]:
+    def middles(self, *, exact: bool) -> list[Floats32]:
         """About the cosine of every allowed row, or as exact as float32 makes it."""
         if not exact:
             return [one.middle for one in self.rough]
@@ -122,25 +135,40 @@ class Neighbours:
         if not self.considered:
             return np.empty(0, np.int64), np.empty(0)
         count = min(count, self.considered)
-        spread = max(one.spread for one in self.rough)
-        cut = reached([one.middle for one in self.rough], count) - 2 * spread
-        numbers, near = [], []
-        for block, rows, rough in zip(self.blocks, self.rows, self.rough, strict=True):
-            places = np.flatnonzero(rough.middle >= cut)
-            chosen = places if rows is None else rows[places]
-            numbers.append(block.numbers[chosen])
-            near.append(block.matrix[chosen])
-        return self._exact(np.concatenate(numbers), np.concatenate(near), count)
+        # those that look best show how good the nearest are at least; then who may be as good
+        best = self._reaching(reached([one.middle for one in self.rough], count))
+        cut = self._certain(best, count)
+        near = self._reaching(cut, [one.spread for one in self.rough])
+        rows = self._left(near, max(cut, self._certain(near, count)))
+        numbers = [b.numbers[chosen] for b, chosen in zip(self.blocks, rows, strict=True)]
+        exact = [cosines(b.matrix, self.query, r) for b, r in zip(self.blocks, rows, strict=True)]
+        return np.concatenate(numbers), np.concatenate(exact)
 
-    def _exact(self, numbers: Rows, near: Floats32, count: int) -> tuple[Rows, Floats]:
-        """Of these rows, which hold the nearest, those that single precision does not rule out."""
-        similarity = products(near, self.query[None, :])
-        if len(similarity) > count:
-            place = len(similarity) - count
-            lowest = float(np.partition(similarity, place)[place])
-            kept = similarity >= lowest - 2 * _error(self.query)
-            numbers, near = numbers[kept], near[kept]
-        return numbers, cosines(near, self.query)
+    def _reaching(self, cut: float, spreads: Sequence[float] | None = None) -> list[_Looked]:
+        """The rows whose rough bounds reach so high, by tighter bounds; or just their middles."""
+        found = []
+        for place, (block, rows, one) in enumerate(
+            zip(self.blocks, self.rows, self.rough, strict=True)
+        ):
+            places = np.flatnonzero(one.middle >= cut - (spreads[place] if spreads else 0.0))
+            chosen = places if rows is None else rows[places]
+            tight = one.spread <= _error(self.query)  # it is as exact as float32 already
+            looked = (
+                Bounds(one.middle[places], one.spread)
+                if tight
+                else fine(block.codes, chosen, self.coded)
+            )
+            found.append((chosen, looked))
+        return found
+
+    def _certain(self, looked: Sequence[_Looked], count: int) -> float:
+        """What the `count` best of these reach for certain."""
+        lowest = np.concatenate([bounds.middle - bounds.spread for _, bounds in looked])
+        place = len(lowest) - count
+        return float(np.partition(lowest, place)[place]) - ROOM
+
+    def _left(self, looked: Sequence[_Looked], cut: float) -> list[Rows]:
+        return [rows[bounds.middle >= cut - bounds.spread - ROOM] for rows, bounds in looked]
 
 
 def _error(query: Floats32) -> float:
@@ -151,14 +179,12 @@ def _error(query: Floats32) -> float:
     return len(query) * FLOAT32_STEP
 
 
-def _coded(block: Block, rows: Rows | None, coded: Codes) -> Bounds:
-    if rows is not None and 4 * len(rows) <= len(block):
-        return bounds(block.codes.take(rows), coded)
-    found = bounds(block.codes, coded)
-    return found if rows is None else Bounds(found.middle[rows], found.spread)
+def _by_halves(block: Block, rows: Rows | None, coded: Query) -> Bounds:
+    if rows is None or 4 * len(rows) <= len(block):
+        return rough(block.codes, rows, coded)
+    found = rough(block.codes, None, coded)
+    return Bounds(found.middle[rows], found.spread)
 
 
 def _single_precision(block: Block, rows: Rows | None, query: Floats32) -> Bounds:
-    matrix = block.matrix if rows is None else block.matrix[rows]
-    middle = products(matrix, query[None, :])
-    return Bounds(middle, _error(query))
+    return Bounds(float_products(block.matrix, rows, query), _error(query))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays, Parcel, Strings
 from trivium.index.building import Codes, grams, offsets_of, smallest
-from trivium.index.codes import encode
+from trivium.index.codes import ARRAYS, encode
+from trivium.index.codes import layout as coded_layout
 from trivium.index.documents import DocumentTable, Mask
 from trivium.index.matrix import CODED_FROM, Block
 from trivium.index.segment import WIDTH, Segment
@@ -355,11 +356,7 @@ def merged_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Parcel:
         "matrix": (np.dtype(np.float32), (count, width)),
     }
     if count >= CODED_FROM:
-        layout |= {
-            "codes": (np.dtype(np.int8), (count, width)),
-            "steps": (np.dtype(np.float32), (count,)),
-            "slack": (np.dtype(np.float32), (count,)),
-        }
+        layout |= coded_layout(count, width)
 
     def pieces() -> Iterator[tuple[str, Array]]:
         yield "numbers", numbers
@@ -372,10 +369,6 @@ def merged_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Parcel:
             yield "matrix", piece
             if "codes" in layout:
                 coded = encode(piece)
-                yield from (
-                    ("codes", coded.codes),
-                    ("steps", coded.steps),
-                    ("slack", coded.slack),
-                )
+                yield from ((name, getattr(coded, name)) for name in ARRAYS)
 
     return Parcel(layout, pieces())

@@ -205,7 +205,7 @@ class Yardstick:
     deviation: float
     count: int
     exact: Callable[[], Yardstick] | None = None
-    """Where mean and deviation are only about right (within .001): the same, worked out exactly."""
+    """Where mean and deviation are only about right (within .002): the same, worked out exactly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,189 @@
+"""The inner loops of a search: in C where that could be compiled, else in NumPy.
+
+Both give the same bytes, so nobody needs to know which it is; `COMPILED` says it to those who ask
+why a search is slow. The C ones let other threads run meanwhile.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.types import COLUMNS, chunk_id
+
+native: Any = None
+with suppress(ImportError):  # installed where there was no C compiler
+    native = import_module("trivium.kernels._native")
+COMPILED = native is not None
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+BODY = COLUMNS.index("body")
+FINE = 1 << 20  # steps of a millionth: finer than any use of a mean, and no sum overflows
+
+
+class Postings(NamedTuple):
+    """A term in a segment: the rows that hold it, ascending, and how often in which column.
+
+    `body` counts it in the body; each of the others is told by its posting, column and count.
+    """
+
+    rows: Array
+    body: Array
+    extra_posting: Array
+    extra_column: Array
+    extra_count: Array
+
+
+class Tally(NamedTuple):
+    """How many rows have a score, in how many runs of one document, and sums in millionths."""
+
+    rows: int
+    runs: int
+    total: float
+    squares: float
+
+
+def byte_products(
+    codes: Array,
+    steps: Floats32,
+    rows: Rows | None,
+    query: NDArray[np.int8],
+    line: tuple[int, int],
+    scale: float,
+) -> Floats32:
+    """(factor · product + shift) · step · scale for each row of bytes, or for the given ones.
+
+    Rows of unsigned bytes hold two numbers of 0 … 15 in each: the lower halves belong to the first
+    part of the query, the upper ones to the second. `line` are factor and shift.
+    """
+    packed, (factor, shift) = codes.dtype == np.uint8, line
+    if native and len(query):
+        out = np.empty(len(codes) if rows is None else len(rows), np.float32)
+        native.byte_products(codes, steps, rows, query, packed, factor, shift, scale, out)
+        return out
+    chosen, step = (codes, steps) if rows is None else (codes[rows], steps[rows])
+    wide = query.astype(np.int64)
+    if packed:
+        low, high = (chosen & 15).astype(np.int64), (chosen >> 4).astype(np.int64)
+        found = low @ wide[: codes.shape[1]] + high @ wide[codes.shape[1] :]
+    else:
+        found = chosen.astype(np.int64) @ wide
+    line_of: Floats32 = (factor * found + shift).astype(np.float32) * step * np.float32(scale)
+    return line_of
+
+
+def float_products(matrix: Floats32, rows: Rows | None, query: Floats32) -> Floats32:
+    """The product of each row, or of the given ones, with the query, as exact as float32 is.
+
+    The one that may differ between machines, in its last bits: only bounds are taken from it.
+    """
+    if native and matrix.flags.c_contiguous and len(query):
+        out = np.empty(len(matrix) if rows is None else len(rows), np.float32)
+        native.float_products(matrix, rows, query, out)
+        return out
+    return (matrix if rows is None else matrix[rows]) @ query
+
+
+def exact_products(matrix: Floats32, rows: Rows | None, vector: Floats) -> Floats:
+    """The product of each row, or of the given ones, with the vector in float64, added up from
+    first to last: the same to the last bit, whatever the layout of the matrix.
+    """
+    if native and matrix.flags.c_contiguous and len(vector):
+        out = np.empty(len(matrix) if rows is None else len(rows))
+        native.exact_products(matrix, rows, vector, out)
+        return out
+    chosen = matrix if rows is None else matrix[rows]
+    if len(chosen) == 1:  # one row alone NumPy would add up in pairs, so it is given company
+        return exact_products(np.concatenate([chosen, chosen]), None, vector)[:1]
+    # element after element is added to all rows at once, which is quicker than row after row
+    columns = chosen.T.astype(np.float64, order="C")
+    columns *= vector[:, None]
+    sums: Floats = np.add.reduce(columns, axis=0)
+    return sums
+
+
+def frequencies(postings: Postings, weights: Floats) -> Floats:
+    """How often each row holds the term, each column counted by its weight."""
+    often: Floats = postings.body * weights[BODY]
+    if len(postings.extra_posting):
+        given = postings.extra_count * weights[postings.extra_column]
+        np.add.at(often, postings.extra_posting, given)
+    return often
+
+
+def add_term(
+    scores: Floats, norm: Floats, postings: Postings, weights: Floats, k1: float, worth: float
+) -> None:
+    """Add what a term is worth to the scores of the rows that hold it."""
+    if native:
+        native.add_term(scores, norm, *postings, weights, k1 + 1, worth)
+        return
+    often = frequencies(postings, weights)
+    held = np.flatnonzero(often > 0)
+    rows, often = postings.rows[held].astype(np.intp, copy=False), often[held]
+    scores[rows] += worth * (often * (k1 + 1) / (often + norm[rows]))
+
+
+def tally(
+    scores: Floats, allowed: NDArray[np.bool_] | None, documents: NDArray[np.int32] | None
+) -> Tally:
+    """Count what has a score above 0, which rows that are not allowed lose."""
+    if native:
+        return Tally(*native.tally(scores, allowed, documents))
+    if allowed is not None:
+        scores[~allowed] = 0.0
+    rows = np.flatnonzero(scores > 0)
+    runs = 0
+    if documents is not None and len(rows):
+        owners = documents[rows]
+        runs = int(np.count_nonzero(owners[1:] != owners[:-1])) + 1
+    fine = scores[rows] * FINE
+    squared = fine * scores[rows]  # a step is a power of two: multiplied in whatever order
+    return Tally(len(rows), runs, float(np.rint(fine).sum()), float(np.rint(squared).sum()))
+
+
+def best(scores: Floats, count: int) -> Rows:
+    """The rows of the `count` highest scores above 0, ascending; of equal ones the first."""
+    count = min(count, len(scores))
+    if native:
+        out = np.empty(count, np.int64)
+        return out[: native.best(scores, out)]
+    rows = np.flatnonzero(scores > 0)
+    if len(rows) <= count or not count:
+        return rows[:count]
+    found = scores[rows]
+    cut = np.partition(found, len(rows) - count)[len(rows) - count]
+    above, level = rows[found > cut], rows[found == cut]
+    return np.sort(np.concatenate([above, level[: count - len(above)]]))
+
+
+class Named(NamedTuple):
+    """Chunks by row: their document, version and ordinal, and the names of the documents."""
+
+    blob: Array
+    offsets: Array
+    document: Array
+    version: Array
+    ordinal: Array
+
+
+def chunk_ids(named: Named, rows: Rows) -> list[str]:
+    """The ids of the chunks in these rows."""
+    if native:
+        found: list[str] = native.chunk_ids(*named, rows)
+        return found
+    ids = []
+    for row in rows.tolist():
+        document = named.document[row]
+        name = named.blob[named.offsets[document] : named.offsets[document + 1]].tobytes()
+        text = name.decode("utf-8", "surrogatepass")
+        ids.append(chunk_id(text, int(named.version[row]), int(named.ordinal[row])))
+    return ids

@@ -1,0 +1,27 @@
+/* What the files of the kernels share. */
+#ifndef TRIVIUM_KERNELS_H
+#define TRIVIUM_KERNELS_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdint.h>
+
+/* How many items of a type a buffer holds. */
+#define ITEMS(buffer, type) ((buffer).len / (Py_ssize_t)sizeof(type))
+
+/* Gives the buffers back; with a reason it raises ValueError, else it returns None. */
+PyObject *finished(Py_buffer *buffers, int count, const char *reason);
+void let_go(Py_buffer *buffers, int count);
+
+void choose_instructions(void);
+
+PyObject *byte_products(PyObject *module, PyObject *args);
+PyObject *float_products(PyObject *module, PyObject *args);
+PyObject *exact_products(PyObject *module, PyObject *args);
+PyObject *add_term(PyObject *module, PyObject *args);
+PyObject *tally(PyObject *module, PyObject *args);
+PyObject *best(PyObject *module, PyObject *args);
+PyObject *chunk_ids(PyObject *module, PyObject *args);
+
+#endif

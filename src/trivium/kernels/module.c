@@ -1,0 +1,52 @@
+/* The inner loops of a search as a Python module.
+ *
+ * Each has a twin in __init__.py, in NumPy, which it must equal to the bit; a property test holds
+ * the two against each other. They are here because they let other threads run while they work,
+ * which a dozen NumPy calls in a row do not, and because a pass over half-bytes is not to be had
+ * from NumPy at all.
+ *
+ * Buffers come from files of a cache, so every row number is looked at before it is used. Products
+ * are never fused with sums (-ffp-contract=off): the same bytes on every machine.
+ */
+#include "kernels.h"
+
+void
+let_go(Py_buffer *buffers, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (buffers[i].obj)
+            PyBuffer_Release(&buffers[i]);
+}
+
+PyObject *
+finished(Py_buffer *buffers, int count, const char *reason)
+{
+    let_go(buffers, count);
+    if (reason) {
+        PyErr_SetString(PyExc_ValueError, reason);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"byte_products", byte_products, METH_VARARGS, NULL},
+    {"float_products", float_products, METH_VARARGS, NULL},
+    {"exact_products", exact_products, METH_VARARGS, NULL},
+    {"add_term", add_term, METH_VARARGS, NULL},
+    {"tally", tally, METH_VARARGS, NULL},
+    {"best", best, METH_VARARGS, NULL},
+    {"chunk_ids", chunk_ids, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", NULL, 0, functions, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC
+PyInit__native(void)
+{
+    choose_instructions();
+    return PyModule_Create(&definition);
+}

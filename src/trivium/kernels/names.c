@@ -1,0 +1,55 @@
+/* The ids of chunks. */
+#include "kernels.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBERS 32 /* an @, a / and two numbers of at most eleven signs */
+
+/* chunk_ids(blob, offsets int64, documents int32, versions int32, ordinals int32, rows int64) → the
+ * ids of these rows, as `chunk_id` in types/documents.py writes them. */
+PyObject *
+chunk_ids(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[6]; /* blob, offsets, documents, versions, ordinals, rows */
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*", &all[0], &all[1], &all[2], &all[3], &all[4],
+                          &all[5]))
+        return NULL;
+    const int64_t *offsets = all[1].buf, *rows = all[5].buf;
+    const int32_t *documents = all[2].buf, *versions = all[3].buf, *ordinals = all[4].buf;
+    Py_ssize_t count = ITEMS(all[5], int64_t), known = ITEMS(all[2], int32_t);
+    Py_ssize_t names = ITEMS(all[1], int64_t) - 1, room = 0;
+    int fits = all[3].len == all[2].len && all[4].len == all[2].len;
+    char *text = NULL;
+    PyObject *found = PyList_New(count);
+    for (Py_ssize_t i = 0; fits && found && i < count; i++) {
+        int32_t owner = rows[i] >= 0 && rows[i] < known ? documents[rows[i]] : -1;
+        fits = owner >= 0 && owner < names && offsets[owner] >= 0 &&
+               offsets[owner] <= offsets[owner + 1] && offsets[owner + 1] <= all[0].len;
+        if (!fits)
+            break;
+        Py_ssize_t size = (Py_ssize_t)(offsets[owner + 1] - offsets[owner]);
+        if (size + NUMBERS > room) {
+            room = 2 * (size + NUMBERS);
+            char *larger = realloc(text, (size_t)room);
+            if (!larger) {
+                Py_CLEAR(found);
+                PyErr_NoMemory();
+                break;
+            }
+            text = larger;
+        }
+        memcpy(text, (const char *)all[0].buf + offsets[owner], (size_t)size);
+        int more = snprintf(text + size, NUMBERS, "@%d/%d", versions[rows[i]], ordinals[rows[i]]);
+        PyObject *id = PyUnicode_DecodeUTF8(text, size + more, "surrogatepass");
+        if (!id || PyList_SetItem(found, i, id) < 0)
+            Py_CLEAR(found);
+    }
+    free(text);
+    let_go(all, 6);
+    if (!fits) {
+        Py_CLEAR(found);
+        PyErr_SetString(PyExc_ValueError, "chunk_ids: the arrays do not fit each other");
+    }
+    return found;
+}

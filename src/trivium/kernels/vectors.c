@@ -1,0 +1,230 @@
+/* Products of a query with many rows: of half-bytes, bytes, float32, and exactly in float64. */
+#include "kernels.h"
+#include <string.h>
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define WITH_AVX2 1
+#include <immintrin.h>
+#endif
+
+#define LANES 8 /* rows that are added up side by side: one alone waits for each of its sums */
+
+typedef int32_t Product(const void *row, const int8_t *query, Py_ssize_t width);
+typedef float FloatProduct(const float *row, const float *query, Py_ssize_t width);
+
+/* The two halves of each byte, 0 … 15: the lower ones times the first part of the query, the upper
+ * ones times the second. */
+static int32_t
+of_halves(const void *packed, const int8_t *query, Py_ssize_t width)
+{
+    const uint8_t *row = packed;
+    int32_t sum = 0;
+    for (Py_ssize_t i = 0; i < width; i++)
+        sum += (row[i] & 15) * query[i] + (row[i] >> 4) * query[width + i];
+    return sum;
+}
+
+static int32_t
+of_bytes(const void *codes, const int8_t *query, Py_ssize_t width)
+{
+    const int8_t *row = codes;
+    int32_t sum = 0;
+    for (Py_ssize_t i = 0; i < width; i++)
+        sum += row[i] * query[i];
+    return sum;
+}
+
+static float
+of_floats(const float *row, const float *query, Py_ssize_t width)
+{
+    float sums[LANES] = {0};
+    Py_ssize_t i = 0;
+    for (; i + LANES <= width; i += LANES)
+        for (int lane = 0; lane < LANES; lane++)
+            sums[lane] += row[i + lane] * query[i + lane];
+    for (; i < width; i++)
+        sums[0] += row[i] * query[i];
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+static Product *halves = of_halves, *bytes = of_bytes;
+static FloatProduct *floats = of_floats;
+
+#ifdef WITH_AVX2
+__attribute__((target("avx2"))) static int32_t
+summed(__m256i sums)
+{
+    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+    return _mm_cvtsi128_si32(half);
+}
+
+__attribute__((target("avx2"))) static int32_t
+of_halves_avx2(const void *packed, const int8_t *query, Py_ssize_t width)
+{
+    const uint8_t *row = packed;
+    const __m256i lower = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
+    __m256i sums = _mm256_setzero_si256();
+    Py_ssize_t i = 0;
+    for (; i + 32 <= width; i += 32) {
+        __m256i both = _mm256_loadu_si256((const __m256i *)(row + i));
+        __m256i first = _mm256_loadu_si256((const __m256i *)(query + i));
+        __m256i second = _mm256_loadu_si256((const __m256i *)(query + width + i));
+        /* at most 4 · 15 · 127: sixteen bits hold it */
+        __m256i pairs = _mm256_add_epi16(
+            _mm256_maddubs_epi16(_mm256_and_si256(both, lower), first),
+            _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(both, 4), lower), second));
+        sums = _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, ones));
+    }
+    int32_t sum = summed(sums);
+    for (; i < width; i++)
+        sum += (row[i] & 15) * query[i] + (row[i] >> 4) * query[width + i];
+    return sum;
+}
+
+__attribute__((target("avx2"))) static int32_t
+of_bytes_avx2(const void *codes, const int8_t *query, Py_ssize_t width)
+{
+    const int8_t *row = codes;
+    __m256i sums = _mm256_setzero_si256();
+    Py_ssize_t i = 0;
+    for (; i + 16 <= width; i += 16) {
+        __m256i one = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(row + i)));
+        __m256i other = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(query + i)));
+        sums = _mm256_add_epi32(sums, _mm256_madd_epi16(one, other));
+    }
+    return summed(sums) + of_bytes(row + i, query + i, width - i);
+}
+
+/* The same sums in the same order, eight at a time. */
+__attribute__((target("avx2"))) static float
+of_floats_avx2(const float *row, const float *query, Py_ssize_t width)
+{
+    __m256 sums = _mm256_setzero_ps();
+    Py_ssize_t i = 0;
+    for (; i + LANES <= width; i += LANES)
+        sums = _mm256_add_ps(sums, _mm256_mul_ps(_mm256_loadu_ps(row + i), _mm256_loadu_ps(query + i)));
+    float lanes[LANES];
+    _mm256_storeu_ps(lanes, sums);
+    for (; i < width; i++)
+        lanes[0] += row[i] * query[i];
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
+           ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+#endif
+
+void
+choose_instructions(void)
+{
+#ifdef WITH_AVX2
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) {
+        halves = of_halves_avx2;
+        bytes = of_bytes_avx2;
+        floats = of_floats_avx2;
+    }
+#endif
+}
+
+/* Whether `chosen`, or all, of the rows are `count` rows that exist. */
+static int
+exist(const Py_buffer *chosen, Py_ssize_t known, Py_ssize_t count)
+{
+    const int64_t *rows = chosen->buf;
+    if (!rows)
+        return known == count;
+    if (ITEMS(*chosen, int64_t) != count)
+        return 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (rows[i] < 0 || rows[i] >= known)
+            return 0;
+    return 1;
+}
+
+/* byte_products(codes, steps float32, rows or None, query int8, packed, factor, shift, scale, out
+ * float32): (factor · product + shift) · step · scale; `packed` says that a byte of the codes holds
+ * two numbers. */
+PyObject *
+byte_products(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[5]; /* codes, steps, rows, query, out */
+    int packed;
+    long long factor, shift;
+    float scale;
+    if (!PyArg_ParseTuple(args, "y*y*z*y*pLLfw*", &all[0], &all[1], &all[2], &all[3], &packed,
+                          &factor, &shift, &scale, &all[4]))
+        return NULL;
+    Py_ssize_t width = packed ? all[3].len / 2 : all[3].len, count = ITEMS(all[4], float);
+    Py_ssize_t known = ITEMS(all[1], float);
+    if (!width || all[0].len != known * width || !exist(&all[2], known, count))
+        return finished(all, 5, "byte_products: the arrays do not fit each other");
+    const char *codes = all[0].buf;
+    const float *steps = all[1].buf;
+    const int64_t *rows = all[2].buf;
+    float *out = all[4].buf;
+    Product *product = packed ? halves : bytes;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int64_t row = rows ? rows[i] : i;
+        int64_t found = product(codes + row * width, all[3].buf, width);
+        out[i] = (float)(factor * found + shift) * steps[row] * scale;
+    }
+    Py_END_ALLOW_THREADS
+    return finished(all, 5, NULL);
+}
+
+/* float_products(matrix float32, rows or None, query float32, out float32) */
+PyObject *
+float_products(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[4]; /* matrix, rows, query, out */
+    if (!PyArg_ParseTuple(args, "y*z*y*w*", &all[0], &all[1], &all[2], &all[3]))
+        return NULL;
+    Py_ssize_t width = ITEMS(all[2], float), count = ITEMS(all[3], float);
+    if (!width || !exist(&all[1], ITEMS(all[0], float) / width, count))
+        return finished(all, 4, "float_products: the arrays do not fit each other");
+    const float *matrix = all[0].buf;
+    const int64_t *rows = all[1].buf;
+    float *out = all[3].buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < count; i++)
+        out[i] = floats(matrix + (rows ? rows[i] : i) * width, all[2].buf, width);
+    Py_END_ALLOW_THREADS
+    return finished(all, 4, NULL);
+}
+
+/* exact_products(matrix float32, rows or None, vector float64, out float64): added up from first to
+ * last. */
+PyObject *
+exact_products(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[4]; /* matrix, rows, vector, out */
+    if (!PyArg_ParseTuple(args, "y*z*y*w*", &all[0], &all[1], &all[2], &all[3]))
+        return NULL;
+    Py_ssize_t width = ITEMS(all[2], double), count = ITEMS(all[3], double);
+    if (!width || !exist(&all[1], ITEMS(all[0], float) / width, count))
+        return finished(all, 4, "exact_products: the arrays do not fit each other");
+    const float *matrix = all[0].buf;
+    const int64_t *rows = all[1].buf;
+    const double *vector = all[2].buf;
+    double *out = all[3].buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < count; i += LANES) {
+        Py_ssize_t some = count - i < LANES ? count - i : LANES;
+        const float *row[LANES];
+        double sums[LANES];
+        for (Py_ssize_t lane = 0; lane < LANES; lane++) {
+            Py_ssize_t at = i + (lane < some ? lane : 0);
+            row[lane] = matrix + (rows ? rows[at] : at) * width;
+            sums[lane] = (double)row[lane][0] * vector[0];
+        }
+        for (Py_ssize_t j = 1; j < width; j++)
+            for (Py_ssize_t lane = 0; lane < LANES; lane++)
+                sums[lane] += (double)row[lane][j] * vector[j];
+        memcpy(out + i, sums, (size_t)some * sizeof(double));
+    }
+    Py_END_ALLOW_THREADS
+    return finished(all, 4, NULL);
+}

@@ -1,0 +1,188 @@
+/* Scores of words over the rows of a segment. */
+#include "kernels.h"
+#include <stdlib.h>
+
+#define COLUMNS 6 /* of words, as in types/words.py */
+#define BODY 3
+#define FINE 1048576.0          /* a millionth, as a power of two */
+#define WHOLE 4503599627370496.0 /* 2^52: what is added to it has no fraction any more */
+
+/* A number of the smallest type that holds all of its array. */
+static double
+number_at(const void *numbers, Py_ssize_t at, Py_ssize_t size)
+{
+    switch (size) {
+    case 1:
+        return ((const uint8_t *)numbers)[at];
+    case 2:
+        return ((const uint16_t *)numbers)[at];
+    case 4:
+        return ((const uint32_t *)numbers)[at];
+    default:
+        return (double)((const uint64_t *)numbers)[at];
+    }
+}
+
+/* How often each posting holds the term, each column counted by its weight; 0 if the arrays do not
+ * fit. `all` are body, extra posting, extra column, extra count, weights. */
+static int
+count_often(Py_buffer *all, Py_ssize_t count, double *often)
+{
+    Py_ssize_t extras = ITEMS(all[1], int32_t);
+    Py_ssize_t size = count ? all[0].len / count : 1, extra_size = extras ? all[3].len / extras : 1;
+    if (size * count != all[0].len || extra_size * extras != all[3].len ||
+        all[2].len != extras || ITEMS(all[4], double) != COLUMNS)
+        return 0;
+    const int32_t *posting = all[1].buf;
+    const uint8_t *column = all[2].buf;
+    const double *weights = all[4].buf;
+    for (Py_ssize_t i = 0; i < count; i++)
+        often[i] = number_at(all[0].buf, i, size) * weights[BODY];
+    for (Py_ssize_t i = 0; i < extras; i++) {
+        if (posting[i] < 0 || posting[i] >= count || column[i] >= COLUMNS)
+            return 0;
+        often[posting[i]] += number_at(all[3].buf, i, extra_size) * weights[column[i]];
+    }
+    return 1;
+}
+
+/* add_term(scores, norm, rows int32, body, extra posting int32, extra column uint8, extra count,
+ * weights, k1 + 1, worth): adds to the scores of the rows that hold the term. */
+PyObject *
+add_term(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[8]; /* scores, norm, rows, and what count_often takes */
+    double k1_and_1, worth;
+    if (!PyArg_ParseTuple(args, "w*y*y*y*y*y*y*y*dd", &all[0], &all[1], &all[2], &all[3], &all[4],
+                          &all[5], &all[6], &all[7], &k1_and_1, &worth))
+        return NULL;
+    Py_ssize_t known = ITEMS(all[0], double), count = ITEMS(all[2], int32_t);
+    double *scores = all[0].buf, *often = malloc((size_t)(count + 1) * sizeof(double));
+    const double *norm = all[1].buf;
+    const int32_t *rows = all[2].buf;
+    int fits = often && all[1].len == all[0].len;
+    Py_BEGIN_ALLOW_THREADS
+    fits = fits && count_often(all + 3, count, often);
+    for (Py_ssize_t i = 0; fits && i < count; i++) {
+        if (rows[i] < 0 || rows[i] >= known)
+            fits = 0;
+        else if (often[i] > 0)
+            scores[rows[i]] += worth * (often[i] * k1_and_1 / (often[i] + norm[rows[i]]));
+    }
+    Py_END_ALLOW_THREADS
+    free(often);
+    return finished(all, 8, fits ? NULL : "add_term: the arrays do not fit each other");
+}
+
+/* tally(scores, allowed bool or None, documents int32 or None) → (rows, runs, total, squares): what
+ * is not allowed loses its score; counted are the rows that have one, runs of one document among
+ * them, and their scores and squares in whole millionths. */
+PyObject *
+tally(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[3]; /* scores, allowed, documents */
+    if (!PyArg_ParseTuple(args, "w*z*z*", &all[0], &all[1], &all[2]))
+        return NULL;
+    Py_ssize_t count = ITEMS(all[0], double), rows = 0, runs = 0;
+    double *scores = all[0].buf, total = 0, squares = 0;
+    const uint8_t *allowed = all[1].buf;
+    const int32_t *documents = all[2].buf;
+    if ((allowed && all[1].len != count) || (documents && ITEMS(all[2], int32_t) != count))
+        return finished(all, 3, "tally: the arrays do not fit each other");
+    Py_BEGIN_ALLOW_THREADS
+    int64_t last = -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!(scores[i] > 0))
+            continue;
+        if (allowed && !allowed[i]) {
+            scores[i] = 0;
+            continue;
+        }
+        double fine = scores[i] * FINE;
+        total += fine + WHOLE - WHOLE;
+        squares += fine * scores[i] + WHOLE - WHOLE;
+        rows++;
+        if (documents && documents[i] != last) {
+            last = documents[i];
+            runs++;
+        }
+    }
+    Py_END_ALLOW_THREADS
+    let_go(all, 3);
+    return Py_BuildValue("nndd", rows, runs, total, squares);
+}
+
+/* A heap whose top is the least: lets the value at the top sink to its place. */
+static void
+sink(double *heap, Py_ssize_t size)
+{
+    Py_ssize_t at = 0;
+    double value = heap[0];
+    for (;;) {
+        Py_ssize_t child = 2 * at + 1;
+        if (child >= size)
+            break;
+        if (child + 1 < size && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
+/* Lets the value at a place rise to its own. */
+static void
+rise(double *heap, Py_ssize_t at)
+{
+    double value = heap[at];
+    for (; at && heap[(at - 1) / 2] > value; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = value;
+}
+
+/* The rows of the highest scores above 0, at most `wanted`, ascending; of equal ones the first. */
+static Py_ssize_t
+highest(const double *scores, Py_ssize_t count, double *heap, Py_ssize_t wanted, int64_t *rows)
+{
+    Py_ssize_t held = 0, level = 0, written = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!(scores[i] > 0))
+            continue;
+        if (held < wanted) {
+            heap[held] = scores[i];
+            rise(heap, held++);
+        } else if (scores[i] > heap[0]) {
+            heap[0] = scores[i];
+            sink(heap, held);
+        }
+    }
+    for (Py_ssize_t i = 0; i < held; i++)
+        level += heap[i] == heap[0]; /* so many of those that equal the cut are among the best */
+    for (Py_ssize_t i = 0; i < count && written < held; i++)
+        if (scores[i] > heap[0] || (scores[i] == heap[0] && level-- > 0))
+            rows[written++] = i;
+    return written;
+}
+
+/* best(scores, out int64) → how many of the highest there are; their rows are in `out`. */
+PyObject *
+best(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[2]; /* scores, out */
+    if (!PyArg_ParseTuple(args, "y*w*", &all[0], &all[1]))
+        return NULL;
+    Py_ssize_t wanted = ITEMS(all[1], int64_t), written = 0;
+    double *heap = malloc((size_t)(wanted + 1) * sizeof(double));
+    if (heap && wanted) {
+        Py_BEGIN_ALLOW_THREADS
+        written = highest(all[0].buf, ITEMS(all[0], double), heap, wanted, all[1].buf);
+        Py_END_ALLOW_THREADS
+    }
+    let_go(all, 2);
+    if (!heap)
+        return PyErr_NoMemory();
+    free(heap);
+    return PyLong_FromSsize_t(written);
+}

@@ -1,0 +1,189 @@
+"""The compiled kernels and their NumPy twins: the same bytes, and sums worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trivium import kernels
+from trivium.kernels import Array, Floats, Named, Postings
+from trivium.types import COLUMNS, chunk_id
+
+compiled = pytest.mark.skipif(
+    not kernels.COMPILED, reason="the kernels were installed without a C compiler"
+)
+SEEDS = st.integers(0, 10_000)
+
+
+def both(run: object) -> tuple[object, object]:
+    """What the compiled kernel gives, and its twin."""
+    assert callable(run)
+    native = kernels.native
+    first = run()
+    try:
+        kernels.native = None
+        return first, run()
+    finally:
+        kernels.native = native
+
+
+def same(run: object) -> None:
+    first, second = both(run)
+    assert isinstance(first, np.ndarray)
+    assert isinstance(second, np.ndarray)
+    assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
+
+
+def postings(chance: np.random.Generator, rows: int) -> Postings:
+    held = np.flatnonzero(chance.random(rows) < chance.random()).astype(np.int32)
+    body = chance.integers(0, 9, len(held)).astype(f"u{chance.choice([1, 2, 4])}")
+    extras = int(chance.integers(0, 5)) if len(held) else 0
+    return Postings(
+        held,
+        body,
+        chance.integers(0, max(len(held), 1), extras).astype(np.int32),
+        chance.integers(0, len(COLUMNS), extras).astype(np.uint8),
+        chance.integers(1, 300, extras).astype(np.uint16),
+    )
+
+
+@compiled
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 40), st.integers(1, 130), st.booleans())
+def test_products_of_bytes_and_half_bytes(seed: int, count: int, width: int, packed: bool) -> None:
+    chance = np.random.default_rng(seed)
+    query = chance.integers(-127, 128, 2 * width if packed else width).astype(np.int8)
+    codes: Array = (
+        chance.integers(0, 256, (count, width)).astype(np.uint8)
+        if packed
+        else chance.integers(-127, 128, (count, width)).astype(np.int8)
+    )
+    steps = chance.random(count).astype(np.float32)
+    rows = np.flatnonzero(chance.random(count) < 0.5)
+    for chosen in (None, rows):
+        same(lambda: kernels.byte_products(codes, steps, chosen, query, (32, -7), 0.01))  # noqa: B023
+
+
+def test_a_byte_holds_two_numbers_for_two_parts_of_the_query() -> None:
+    codes = np.array([[0x21, 0x43]], np.uint8)  # 1 and 3 in the lower halves, 2 and 4 above
+    query = np.array([1, 10, 100, -1], np.int8)
+    found = kernels.byte_products(codes, np.ones(1, np.float32), None, query, (2, 5), 1.0)
+    assert found.tolist() == [2 * (1 * 1 + 3 * 10 + 2 * 100 + 4 * -1) + 5]
+
+
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 12), st.integers(0, 400))
+def test_exact_products_are_added_up_from_first_to_last(seed: int, count: int, width: int) -> None:
+    chance = np.random.default_rng(seed)
+    rows = chance.normal(size=(count, width)).astype(np.float32)
+    vector = chance.normal(size=width)
+    sums = []
+    for row in rows:
+        total = 0.0
+        for one, other in zip(row.tolist(), vector.tolist(), strict=True):
+            total += one * other
+        sums.append(total)
+    for result in both(lambda: kernels.exact_products(rows, None, vector)):
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == sums
+    some = np.arange(0, count, 2)
+    assert kernels.exact_products(rows, some, vector).tolist() == sums[::2]
+
+
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 12), st.integers(0, 400))
+def test_float_products_are_as_exact_as_float32(seed: int, count: int, width: int) -> None:
+    chance = np.random.default_rng(seed)
+    matrix = chance.normal(size=(count, width)).astype(np.float32)
+    query = chance.normal(size=width).astype(np.float32)
+    exact = matrix.astype(np.float64) @ query
+    room = width * 2.0**-23 * (np.abs(matrix).astype(np.float64) @ np.abs(query)) + 1e-30
+    found = kernels.float_products(matrix, None, query)
+    assert (np.abs(found - exact) <= room).all()
+    some = np.arange(0, count, 3)
+    assert (np.abs(kernels.float_products(matrix, some, query) - exact[some]) <= room[some]).all()
+
+
+@compiled
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 60))
+def test_what_a_term_adds_to_scores(seed: int, rows: int) -> None:
+    def added() -> Floats:
+        chance = np.random.default_rng(seed)
+        scores, norm = chance.random(rows), chance.random(rows) + 0.1
+        weights = chance.choice([0.0, 0.5, 2.0, 10.0], len(COLUMNS))
+        kernels.add_term(scores, norm, postings(chance, rows), weights, 0.9, 1.7)
+        return scores
+
+    same(added)
+
+
+@compiled
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 200), st.booleans(), st.booleans())
+def test_what_is_counted_of_scores(seed: int, rows: int, filtered: bool, grouped: bool) -> None:
+    def counted() -> tuple[kernels.Tally, list[float]]:
+        chance = np.random.default_rng(seed)
+        scores = chance.random(rows) * 30 * (chance.random(rows) < 0.6)
+        allowed = chance.random(rows) < 0.5 if filtered else None
+        documents = np.sort(chance.integers(0, 9, rows)).astype(np.int32) if grouped else None
+        return kernels.tally(scores, allowed, documents), scores.tolist()
+
+    first, second = both(counted)
+    assert first == second
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([0.0, -1.0, 0.5, 1.0, 1.5, 7.0]), max_size=300), st.integers(0, 40))
+def test_the_best_are_those_of_a_sorted_list(scores: list[float], count: int) -> None:
+    ranked = sorted((-score, row) for row, score in enumerate(scores) if score > 0)[:count]
+    for result in both(lambda: kernels.best(np.array(scores, np.float64), count)):
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == sorted(row for _, row in ranked)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(max_size=12), min_size=1, max_size=5),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1))),
+)
+def test_the_ids_of_chunks(names: list[str], chunks: list[tuple[int, int, int]]) -> None:
+    raw = [name.encode("utf-8", "surrogatepass") for name in names]
+    columns = [np.array(column, np.int32) for column in zip(*chunks, strict=True)]
+    document, version, ordinal = columns or [np.empty(0, np.int32)] * 3
+    document = (document % len(names)).astype(np.int32)
+    named = Named(
+        np.frombuffer(b"".join(raw), np.uint8),
+        np.cumsum([0, *map(len, raw)]).astype(np.int64),
+        document,
+        version,
+        ordinal,
+    )
+    expected = [
+        chunk_id(names[owner % len(names)], number, place) for owner, number, place in chunks
+    ]
+    for result in both(lambda: kernels.chunk_ids(named, np.arange(len(chunks)))):
+        assert result == expected
+
+
+@compiled
+def test_arrays_of_a_damaged_file_are_refused() -> None:
+    chance = np.random.default_rng(1)
+    codes, steps = np.zeros((4, 8), np.int8), np.zeros(4, np.float32)
+    for rows in ([4], [-1]):
+        with pytest.raises(ValueError, match="do not fit"):
+            kernels.byte_products(codes, steps, np.array(rows), np.zeros(8, np.int8), (1, 0), 1.0)
+        with pytest.raises(ValueError, match="do not fit"):
+            kernels.exact_products(np.zeros((4, 8), np.float32), np.array(rows), np.zeros(8))
+    held = postings(chance, 50)
+    with pytest.raises(ValueError, match="do not fit"):
+        kernels.add_term(np.zeros(3), np.ones(3), held, np.ones(len(COLUMNS)), 0.9, 1.0)
+    named = Named(
+        np.zeros(3, np.uint8),
+        np.array([0, 9], np.int64),
+        *(np.zeros(1, np.int32) for _ in range(3)),
+    )
+    with pytest.raises(ValueError, match="do not fit"):
+        kernels.chunk_ids(named, np.zeros(1, np.int64))
