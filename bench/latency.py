@@ -158,29 +158,28 @@ def measure(folder: Path, world: World) -> list[dict[str, object]]:
     rows = []
     one_percent = Filter(category=("c7",))
     half = Filter(category=tuple(f"c{i}" for i in range(50)))
-    with ThreadPoolExecutor(4) as pool:
 
-        def run(query: str, legs: tuple[str, ...], filter: Filter, used: Profile) -> None:
-            with store.view(OWNER) as view:
-                search = Search(view, used, embedder, lambda: pool, NOW)
-                search(SearchRequest(query, legs=legs, filter=filter))
+    def run(query: str, legs: tuple[str, ...], filter: Filter, used: Profile) -> None:
+        with store.view(OWNER) as view:
+            search = Search(view, used, embedder, None, NOW)
+            search(SearchRequest(query, legs=legs, filter=filter))
 
-        two = replace(profile, search=replace(profile.search, legs=("keyword", "vector")))
-        cases: dict[str, tuple[tuple[str, ...], Filter, Profile]] = {
-            "keyword": (("keyword",), Filter(), profile),
-            "vector": (("vector",), Filter(), profile),
-            "trigram": (("trigram",), Filter(), profile),
-            "keyword + vector": ((), Filter(), two),
-            "hybrid (all three)": ((), Filter(), profile),
-            "hybrid, filter keeps 1 %": ((), one_percent, profile),
-            "hybrid, filter keeps 50 %": ((), half, profile),
-        }
-        for name, (legs, filter, used) in cases.items():
-            for query in queries[:10]:
-                run(query, legs, filter, used)
-            times = [timed(partial(run, query, legs, filter, used)) for query in queries]
-            rows.append(percentiles(name, times))
-        rows.append(percentiles("edit to visible", edits(store, run, queries)))
+    two = replace(profile, search=replace(profile.search, legs=("keyword", "vector")))
+    cases: dict[str, tuple[tuple[str, ...], Filter, Profile]] = {
+        "keyword": (("keyword",), Filter(), profile),
+        "vector": (("vector",), Filter(), profile),
+        "trigram": (("trigram",), Filter(), profile),
+        "keyword + vector": ((), Filter(), two),
+        "hybrid (all three)": ((), Filter(), profile),
+        "hybrid, filter keeps 1 %": ((), one_percent, profile),
+        "hybrid, filter keeps 50 %": ((), half, profile),
+    }
+    for name, (legs, filter, used) in cases.items():
+        for query in queries[:10]:
+            run(query, legs, filter, used)
+        times = [timed(partial(run, query, legs, filter, used)) for query in queries]
+        rows.append(percentiles(name, times))
+    rows.append(percentiles("edit to visible", edits(store, run, queries)))
     store.close()
     return rows
 
@@ -191,20 +190,20 @@ def throughput(folder: Path, world: World) -> dict[str, float]:
     embedder = Given(dict(zip(queries, world.vectors(len(queries)), strict=True)))
     store, profile = SqliteStore(folder), load_profile("default")
 
-    def work(first: int, until: float, pool: ThreadPoolExecutor) -> int:
+    def work(first: int, until: float) -> int:
         done = 0
         while time.perf_counter() < until:
             with store.view(OWNER) as view:
-                search = Search(view, profile, embedder, lambda: pool, NOW)
+                search = Search(view, profile, embedder, None, NOW)
                 search(SearchRequest(queries[(first + done) % len(queries)]))
             done += 1
         return done
 
     def rate(threads: int) -> float:
-        with ThreadPoolExecutor(threads) as searching, ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(threads) as searching:
             started = time.perf_counter()
             until = started + SECONDS
-            runs = [searching.submit(work, 25 * i, until, pool) for i in range(threads)]
+            runs = [searching.submit(work, 25 * i, until) for i in range(threads)]
             done = sum(run.result() for run in runs)
             return done / (time.perf_counter() - started)
 
@@ -252,7 +251,7 @@ from pathlib import Path
 store = SqliteStore(Path(sys.argv[1]))
 with store.view(OWNER) as view:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    search = Search(view, load_profile("default"), None, lambda: None, now)
+    search = Search(view, load_profile("default"), None, None, now)
     search(SearchRequest(sys.argv[2], legs=("keyword",)))
 print((time.perf_counter() - started) * 1000)
 """

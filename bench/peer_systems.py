@@ -53,9 +53,6 @@ class Trivium:
 
         self._embedder = latency.Given(dict(zip(queries, vectors, strict=True)))
         self._store, self._profile = SqliteStore(self._folder), load_profile(self.profile)
-        from concurrent.futures import ThreadPoolExecutor
-
-        self._pool = ThreadPoolExecutor(2)
 
     def search(self, query: str, vector: Vectors, categories: list[int] | None) -> int:
         import latency
@@ -64,7 +61,7 @@ class Trivium:
 
         filter = Filter(category=tuple(f"c{one}" for one in categories or ()))
         with self._store.view(OWNER) as view:
-            search = Search(view, self._profile, self._embedder, lambda: self._pool, latency.NOW)
+            search = Search(view, self._profile, self._embedder, None, latency.NOW)
             return len(search(SearchRequest(query, filter=filter)))
 
 

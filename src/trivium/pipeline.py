@@ -78,7 +78,8 @@ class Search:
     view: View
     profile: Profile
     embedder: Embedder | None
-    threads: Callable[[], Executor]
+    threads: Callable[[], Executor] | None
+    """Where the model is asked while words are searched; None: one after the other."""
     now: datetime
     grant: Grant = OWNER
     shift: float = 0.0
@@ -229,7 +230,7 @@ class Search:
         return guarded(legs, request.query, self._texts)
 
     def _asked_ahead(self, query: str, depths: Mapping[str, int]) -> Embedder | None:
-        if self.embedder is None or "vector" not in depths:
+        if self.threads is None or self.embedder is None or "vector" not in depths:
             return self.embedder
         return vector.asked_ahead(self.view, self.embedder, query, self.threads)
 

@@ -37,8 +37,9 @@ def ours(columns: list[tuple[str, ...]], query: WordQuery, bm25: Bm25) -> list[t
     answer = score(parts, query, bm25, statistics(parts, column_weights(bm25)))
     scored = [
         (int(part.segment.numbers[row]), float(value))
-        for part, (places, values) in zip(parts, answer.rows, strict=True)
-        for row, value in zip(places, values, strict=True)
+        for part, values in zip(parts, answer.scores, strict=True)
+        for row, value in enumerate(values)
+        if value
     ]
     assert all(value <= answer.ceiling + 1e-9 for _, value in scored)
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from trivium.index.arrays import Array
 from trivium.index.documents import Mask
 from trivium.index.segment import BODY, WIDTH, Segment
-from trivium.types import COLUMNS, Bm25, Phrase, WordQuery
+from trivium.kernels import add_term
+from trivium.kernels import frequencies as frequencies_in
+from trivium.types import COLUMNS, Bm25, Clause, Phrase, WordQuery
 from trivium.values import dataclass
 
 SMALLEST_IDF = 1e-6  # FTS5's floor for terms that more than half of the rows hold
@@ -70,67 +72,95 @@ def statistics(parts: Sequence[Part], weights: Floats) -> Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """For each part the allowed rows that match, ascending, with their scores.
+    """For each part the scores of all its rows: 0 for what does not match. No filter is heeded.
 
     `ceiling` is what a row would score that surely held, without end, every clause of the query
     that any visible row holds.
     """
 
-    rows: list[tuple[NDArray[np.int64], Floats]]
+    scores: list[Floats]
     ceiling: float
 
 
 def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics) -> Scored:
     """Score the rows by the query's clauses."""
-    weights = column_weights(bm25)
-    scores = [np.zeros(len(part.segment)) for part in parts]
-    holds: list[list[Mask | None]] = [[None] * len(query.clauses) for _ in parts]
-    needs_holds = any(len(needed) != 1 for needed in query.alternatives)
-    norms = [_length_norm(part.segment, weights, bm25, known) for part in parts]
-    ceiling = 0.0
+    scoring = _Scoring(parts, bm25, known)
+    holds = None
+    if any(len(needed) != 1 for needed in query.alternatives):
+        holds = [np.zeros((len(query.clauses), len(part.segment)), bool) for part in parts]
+    inverse = 0.0
     for index, clause in enumerate(query.clauses):
+        if holds is None and _is_word(clause):
+            inverse = scoring.add_word(clause, clause.phrases[0])
+        else:
+            masks = [mask[index] for mask in holds] if holds else None
+            inverse = scoring.add_phrases(clause, masks)
+        scoring.ceiling += clause.weight * inverse * (bm25.k1 + 1)
+    for place, (part, values) in enumerate(zip(parts, scoring.scores, strict=True)):
+        if holds:
+            values[~_fulfilled(query, holds[place])] = 0.0
+        for phrase in query.excluded:
+            values[occurrences(part.segment, phrase, scoring.weights).rows] = 0.0
+    return Scored(scoring.scores, scoring.ceiling)
+
+
+class _Scoring:
+    """Scores on their way. To add a clause tells how rare it is; 0 if no visible row holds it."""
+
+    def __init__(self, parts: Sequence[Part], bm25: Bm25, known: Statistics) -> None:
+        self.weights = column_weights(bm25)
+        self.scores = [np.zeros(len(part.segment)) for part in parts]
+        self.ceiling = 0.0
+        self._parts, self._k1, self._count = parts, bm25.k1, known.count
+        self._norms = [_length_norm(part.segment, self.weights, bm25, known) for part in parts]
+
+    def add_word(self, clause: Clause, word: Phrase) -> float:
+        holding = frequency(self._parts, word, self.weights)
+        if not holding:
+            return 0.0
+        inverse = _inverse_frequency(holding, self._count)
+        worth = clause.weight * word.weight * inverse
+        for part, norm, scores in zip(self._parts, self._norms, self.scores, strict=True):
+            term = part.segment.term(word.terms[0])
+            if term >= 0:
+                postings = part.segment.postings(term)
+                add_term(scores, norm, postings, self.weights, self._k1, worth)
+        return inverse
+
+    def add_phrases(self, clause: Clause, holds: Sequence[Mask] | None) -> float:
+        """Phrases that compete: each row is given the best of those that it holds."""
         inverse, held_at_all = 0.0, False
-        best: list[Floats | None] = [None] * len(parts)
+        best: list[Floats | None] = [None] * len(self._parts)
         for phrase in clause.phrases:
-            found = [occurrences(part.segment, phrase, weights) for part in parts]
-            holding = _document_frequency(parts, found)
+            found = [occurrences(part.segment, phrase, self.weights) for part in self._parts]
+            holding = _document_frequency(self._parts, found)
             if phrase is clause.phrases[0]:
-                inverse = _inverse_frequency(holding, known.count)
+                inverse = _inverse_frequency(holding, self._count)
             held_at_all |= holding > 0
-            for place, (hits, norm) in enumerate(zip(found, norms, strict=True)):
+            for place, (hits, norm) in enumerate(zip(found, self._norms, strict=True)):
                 if not len(hits.rows):
                     continue
                 rows = hits.rows.astype(np.intp, copy=False)  # NumPy would convert at every use
-                saturated = hits.frequency * (bm25.k1 + 1) / (hits.frequency + norm[rows])
+                saturated = hits.frequency * (self._k1 + 1) / (hits.frequency + norm[rows])
                 given = clause.weight * phrase.weight * inverse * saturated
                 if len(clause.phrases) == 1:
-                    scores[place][rows] += given
+                    self.scores[place][rows] += given
                 else:
                     held = best[place]
                     if held is None:
-                        held = best[place] = np.zeros(len(scores[place]))
+                        held = best[place] = np.zeros(len(self.scores[place]))
                     held[rows] = np.maximum(held[rows], given)
-                if needs_holds:
-                    mask = holds[place][index]
-                    if mask is None:
-                        mask = holds[place][index] = np.zeros(len(scores[place]), bool)
-                    mask[rows] = True
-        if held_at_all:
-            ceiling += clause.weight * inverse * (bm25.k1 + 1)
-        for place, held in enumerate(best):
+                if holds:
+                    holds[place][rows] = True
+        for scores, held in zip(self.scores, best, strict=True):
             if held is not None:
-                scores[place] += held
-    if needs_holds:
-        for place in range(len(parts)):
-            scores[place][~_fulfilled(query, holds[place], len(scores[place]))] = 0.0
-    results = []
-    for part, values in zip(parts, scores, strict=True):
-        for phrase in query.excluded:
-            values[occurrences(part.segment, phrase, weights).rows] = 0.0
-        rows = np.flatnonzero(values > 0)
-        rows = rows[part.allowed[rows]]
-        results.append((rows, values[rows]))
-    return Scored(results, ceiling)
+                scores += held
+        return inverse if held_at_all else 0.0
+
+
+def _is_word(clause: Clause) -> bool:
+    [first, *others] = clause.phrases
+    return not others and len(first.terms) == 1 and not first.prefix
 
 
 def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
@@ -142,10 +172,7 @@ def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
 def _frequency(part: Part, phrase: Phrase, weights: Floats, every_column: bool) -> int:
     if every_column and part.all_visible and len(phrase.terms) == 1 and not phrase.prefix:
         term = part.segment.term(phrase.terms[0])
-        first, last = (
-            part.segment.arrays["posting.offsets"][term : term + 2] if term >= 0 else (0, 0)
-        )
-        return int(last - first)
+        return part.segment.frequency(term) if term >= 0 else 0
     return _document_frequency([part], [occurrences(part.segment, phrase, weights)])
 
 
@@ -201,19 +228,12 @@ def _remembered(segment: Segment, phrase: Phrase) -> Array:
 def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
     if term < 0:
         return Occurrences(np.empty(0, np.int64), np.empty(0))
-    arrays = segment.arrays
-    first, last = arrays["posting.offsets"][term : term + 2]
-    rows = arrays["posting.rows"][first:last]
-    frequency = arrays["posting.body"][first:last] * weights[BODY]
-    first, last = arrays["extra.offsets"][term : term + 2]
-    if first < last:
-        postings, columns = arrays["extra.posting"][first:last], arrays["extra.column"][first:last]
-        given = arrays["extra.count"][first:last] * weights[columns]
-        np.add.at(frequency, postings, given)
+    postings = segment.postings(term)
+    often = frequencies_in(postings, weights)
     if (weights <= 0).any():
-        kept = frequency > 0
-        return Occurrences(rows[kept], frequency[kept])
-    return Occurrences(rows, frequency)
+        kept = often > 0
+        return Occurrences(postings.rows[kept], often[kept])
+    return Occurrences(postings.rows, often)
 
 
 def _adjacent(segment: Segment, phrase: Phrase) -> Array:
@@ -284,11 +304,10 @@ def _inverse_frequency(holding: int, count: int) -> float:
     return inverse if inverse > 0 else SMALLEST_IDF
 
 
-def _fulfilled(query: WordQuery, holds: Sequence[Mask | None], rows: int) -> Mask:
+def _fulfilled(query: WordQuery, holds: NDArray[np.bool_]) -> Mask:
     """The rows that hold every clause of at least one alternative."""
-    fulfilled = np.zeros(rows, bool)
+    fulfilled = np.zeros(holds.shape[1], bool)
     for needed in query.alternatives:
-        masks = [holds[index] for index in needed]
-        if masks and all(mask is not None for mask in masks):
-            fulfilled |= np.logical_and.reduce([mask for mask in masks if mask is not None])
+        if needed:
+            fulfilled |= holds[list(needed)].all(axis=0)
     return fulfilled

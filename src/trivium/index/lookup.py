@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.matrix import Neighbours
+from trivium.kernels import FINE, Tally, measured
 from trivium.types import Yardstick
 from trivium.vectors import Floats32, cosines
 
@@ -19,24 +20,21 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-_FINE = 1 << 20  # steps of a millionth: finer than any use of a mean, and no sum overflows
 
-
-def of_words(seen: Seen, found: Sequence[tuple[Rows, Floats]], count: int) -> Yardstick:
-    """The yardstick of an answer over `count` chunks: what is not in it scores 0."""
+def of_words(
+    seen: Seen, scores: Sequence[Floats], tallies: Sequence[Tally], count: int
+) -> Yardstick:
+    """The yardstick of scores over `count` allowed chunks: what does not match has 0."""
 
     def score_of(chunks: Sequence[str]) -> list[float]:
         given = np.zeros(len(chunks))
         segments, places = seen.places(chunks)
-        for segment, (rows, scores) in enumerate(found):
+        for segment, scored in enumerate(scores):
             here = np.flatnonzero(segments == segment)
-            if len(here) and len(rows):
-                index = np.searchsorted(rows, places[here]).clip(max=len(rows) - 1)
-                held = rows[index] == places[here]
-                given[here[held]] = scores[index[held]]
+            given[here] = scored[places[here]]
         return given.tolist()
 
-    return yardstick(score_of, [scores for _, scores in found], count)
+    return tallied(score_of, tallies, count)
 
 
 def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
@@ -104,17 +102,19 @@ def yardstick(
     scores: Sequence[Floats | Floats32],
     count: int,
 ) -> Yardstick:
-    """With mean and deviation over `count` chunks; those that have no score here have 0.
+    """With mean and deviation over `count` chunks; those that have no score here have 0."""
+    return tallied(score_of, [measured(some) for some in scores], count)
+
+
+def tallied(
+    score_of: Callable[[Sequence[str]], list[float]], tallies: Sequence[Tally], count: int
+) -> Yardstick:
+    """The same of what is counted already.
 
     Sums of whole numbers come out the same in whatever segments the chunks lie.
     """
     if not count:
         return Yardstick(score_of, 0.0, 0.0, 0)
-    total = squares = 0.0
-    for some in scores:
-        fine = some * _FINE
-        squared = fine * some  # a step is a power of two: multiplied in whatever order
-        total += float(np.rint(fine, out=fine).sum())
-        squares += float(np.rint(squared, out=squared).sum())
-    mean, square = total / _FINE / count, squares / _FINE / count
+    mean = sum(one.total for one in tallies) / FINE / count
+    square = sum(one.squares for one in tallies) / FINE / count
     return Yardstick(score_of, mean, math.sqrt(max(0.0, square - mean * mean)), count)

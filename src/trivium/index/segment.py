@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import DocumentTable
-from trivium.types import COLUMNS, chunk_id
+from trivium.kernels import Named, Postings, chunk_ids
+from trivium.types import COLUMNS
 
 WIDTH = len(COLUMNS)
 BODY = COLUMNS.index("body")
 GAP = -1
+POSTINGS = ("posting.rows", "posting.body", "extra.posting", "extra.column", "extra.count")
 MOST_KNOWN = 100_000  # chunk ids remembered for a segment: some ten megabytes
 
 
@@ -112,15 +114,13 @@ class Segment:
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """The chunk ids of these rows."""
-        return [
-            chunk_id(self.document_id(document), version, ordinal)
-            for document, version, ordinal in zip(
-                self.document[rows].tolist(),
-                self.arrays["row.version"][rows].tolist(),
-                self.arrays["row.ordinal"][rows].tolist(),
-                strict=True,
-            )
-        ]
+        return chunk_ids(self._named, rows)
+
+    @cached_property
+    def _named(self) -> Named:
+        ids, arrays = self.documents.ids, self.arrays
+        version, ordinal = arrays["row.version"], arrays["row.ordinal"]
+        return Named(ids.blob, ids.offsets, self.document, version, ordinal)
 
     def row_of(self, chunk: str) -> int:
         """The row of this chunk, or -1."""
@@ -142,6 +142,21 @@ class Segment:
             if known >= 0:  # what is not there could be anything: remembering it would have no end
                 self._terms[text] = known
         return known
+
+    def postings(self, term: int) -> Postings:
+        """Where a term stands, and how often in which column."""
+        offsets, extras, rows, body, *extra = self._postings
+        (first, last), (begin, end) = offsets[term : term + 2], extras[term : term + 2]
+        return Postings(rows[first:last], body[first:last], *(array[begin:end] for array in extra))
+
+    def frequency(self, term: int) -> int:
+        """How many rows hold a term, in any column."""
+        first, last = self._postings[0][term : term + 2]
+        return int(last - first)
+
+    @cached_property
+    def _postings(self) -> list[Array]:
+        return [self.arrays[name] for name in ("posting.offsets", "extra.offsets", *POSTINGS)]
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows that hold these chunk numbers; numbers of other segments are passed over."""

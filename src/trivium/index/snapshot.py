@@ -17,6 +17,8 @@ from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.segment import Segment
 from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
+from trivium.kernels import Floats, Tally, tally
+from trivium.kernels import best as highest
 from trivium.protocols import Found, Frequencies
 from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery, document_of
 from trivium.vectors import Floats32
@@ -128,20 +130,31 @@ class Seen:
         if counted not in self._statistics:
             self._statistics[counted] = words.statistics(parts, weights)
         answer = words.score(parts, query, bm25, self._statistics[counted])
-        matched = self._count_units([rows for rows, _ in answer.rows], unit)
-        total = sum(len(rows) for rows, _ in answer.rows)
+        tallies = self._tallied(answer.scores, allowed)
+        total = sum(one.rows for one in tallies)
 
         def best(count: int) -> list[Scored]:
-            found = zip(self.snapshot.segments, top(answer.rows, count), strict=True)
+            rows = [highest(scores, count) for scores in answer.scores]
+            pairs = [(some, scores[some]) for some, scores in zip(rows, answer.scores, strict=True)]
+            found = zip(self.snapshot.segments, top(pairs, count), strict=True)
             return [
                 scored
-                for living, (rows, scores) in found
-                for scored in self._scored(living.segment, rows, scores, unit)
+                for living, (some, scores) in found
+                for scored in self._scored(living.segment, some, scores, unit)
             ]
 
         chosen = first_units(best, total, depth)
-        yardstick = lookup.of_words(self, answer.rows, allowed.total)
+        matched = self._count_units(answer.scores, tallies, unit)
+        yardstick = lookup.of_words(self, answer.scores, tallies, allowed.total)
         return Found(chosen, len(chosen) == total, matched, answer.ceiling, yardstick=yardstick)
+
+    def _tallied(self, scores: Sequence[Floats], allowed: Selection) -> list[Tally]:
+        """What is left of scores once those of rows that are not allowed are gone."""
+        found = zip(self.snapshot.segments, scores, allowed, allowed.every, strict=True)
+        return [
+            tally(given, None if every else mask, living.segment.document)
+            for living, given, mask, every in found
+        ]
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         """How many visible rows there are, and how many hold each term in these columns.
@@ -289,27 +302,16 @@ class Seen:
             names |= living.segment.documents.values_of(name, documents)
         return frozenset(names)
 
-    def _count_units(self, rows: Sequence[NDArray[np.int64]], unit: Unit) -> int:
+    def _count_units(self, scores: Sequence[Floats], tallies: Sequence[Tally], unit: Unit) -> int:
+        """How many units have a row that has a score."""
         if unit == "chunk":
-            return sum(len(found) for found in rows)
-        if unit == "document":  # a document lies in one segment as a whole
-            pairs = zip(self.snapshot.segments, rows, strict=True)
-            return sum(_distinct_documents(living.segment, found) for living, found in pairs)
-        return len(
-            {
-                name
-                for living, found in zip(self.snapshot.segments, rows, strict=True)
-                for name in self.units_of(living.segment, found, unit)
-            }
-        )
-
-
-def _distinct_documents(segment: Segment, rows: NDArray[np.int64]) -> int:
-    """How many documents these rows, which ascend, belong to."""
-    documents = segment.document[rows]
-    if not segment.documents_ascend:
-        return len(np.unique(documents))
-    return int(np.count_nonzero(documents[1:] != documents[:-1])) + min(len(documents), 1)
+            return sum(one.rows for one in tallies)
+        segments = [living.segment for living in self.snapshot.segments]
+        if unit == "document" and all(segment.documents_ascend for segment in segments):
+            return sum(one.runs for one in tallies)  # a document lies in one segment as a whole
+        found = [np.flatnonzero(given > 0) for given in scores]
+        pairs = zip(segments, found, strict=True)
+        return len({name for segment, rows in pairs for name in self.units_of(segment, rows, unit)})
 
 
 def first_units(

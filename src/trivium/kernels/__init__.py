@@ -145,9 +145,15 @@ def tally(
     if documents is not None and len(rows):
         owners = documents[rows]
         runs = int(np.count_nonzero(owners[1:] != owners[:-1])) + 1
-    fine = scores[rows] * FINE
-    squared = fine * scores[rows]  # a step is a power of two: multiplied in whatever order
-    return Tally(len(rows), runs, float(np.rint(fine).sum()), float(np.rint(squared).sum()))
+    return measured(scores[rows])._replace(runs=runs)
+
+
+def measured(scores: NDArray[np.floating[Any]]) -> Tally:
+    """Number and sums of any scores, of whatever sign."""
+    fine = scores * FINE
+    squared = fine * scores  # a step is a power of two: multiplied in whatever order
+    total, squares = float(np.rint(fine).sum()), float(np.rint(squared).sum())
+    return Tally(len(scores), 0, total, squares)
 
 
 def best(scores: Floats, count: int) -> Rows:

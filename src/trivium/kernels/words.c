@@ -1,9 +1,11 @@
 /* Scores of words over the rows of a segment. */
 #include "kernels.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define COLUMNS 6 /* of words, as in types/words.py */
 #define BODY 3
+#define RUN 16
 #define FINE 1048576.0          /* a millionth, as a power of two */
 #define WHOLE 4503599627370496.0 /* 2^52: what is added to it has no fraction any more */
 
@@ -74,42 +76,73 @@ add_term(PyObject *Py_UNUSED(module), PyObject *args)
     return finished(all, 8, fits ? NULL : "add_term: the arrays do not fit each other");
 }
 
+/* Adds up a run of scores in whole millionths, side by side: sums of whole numbers are the same in
+ * any order. What is not allowed loses its score. */
+static void
+tally_run(double *scores, const uint8_t *allowed, double *totals, double *squares, int64_t *rows)
+{
+    if (allowed)
+        for (int i = 0; i < RUN; i++)
+            scores[i] = allowed[i] ? scores[i] : 0;
+    for (int i = 0; i < RUN; i++) {
+        double fine = scores[i] * FINE;
+        totals[i] += fine + WHOLE - WHOLE;
+        squares[i] += fine * scores[i] + WHOLE - WHOLE;
+        rows[i] += scores[i] > 0;
+    }
+}
+
+/* How many runs of one document there are among the rows that have a score. */
+static Py_ssize_t
+count_runs(const double *scores, const int32_t *documents, Py_ssize_t count)
+{
+    Py_ssize_t runs = 0;
+    int64_t last = -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int scored = scores[i] > 0;
+        runs += scored & (documents[i] != last);
+        last = scored ? documents[i] : last;
+    }
+    return runs;
+}
+
 /* tally(scores, allowed bool or None, documents int32 or None) → (rows, runs, total, squares): what
  * is not allowed loses its score; counted are the rows that have one, runs of one document among
- * them, and their scores and squares in whole millionths. */
+ * them, and their scores and squares in whole millionths. No score is below 0. */
 PyObject *
 tally(PyObject *Py_UNUSED(module), PyObject *args)
 {
     Py_buffer all[3]; /* scores, allowed, documents */
     if (!PyArg_ParseTuple(args, "w*z*z*", &all[0], &all[1], &all[2]))
         return NULL;
-    Py_ssize_t count = ITEMS(all[0], double), rows = 0, runs = 0;
-    double *scores = all[0].buf, total = 0, squares = 0;
+    Py_ssize_t count = ITEMS(all[0], double), runs = 0;
+    double *scores = all[0].buf;
     const uint8_t *allowed = all[1].buf;
-    const int32_t *documents = all[2].buf;
-    if ((allowed && all[1].len != count) || (documents && ITEMS(all[2], int32_t) != count))
+    if ((allowed && all[1].len != count) || (all[2].buf && ITEMS(all[2], int32_t) != count))
         return finished(all, 3, "tally: the arrays do not fit each other");
+    double totals[RUN] = {0}, squares[RUN] = {0};
+    int64_t rows[RUN] = {0};
     Py_BEGIN_ALLOW_THREADS
-    int64_t last = -1;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!(scores[i] > 0))
-            continue;
-        if (allowed && !allowed[i]) {
-            scores[i] = 0;
-            continue;
-        }
-        double fine = scores[i] * FINE;
-        total += fine + WHOLE - WHOLE;
-        squares += fine * scores[i] + WHOLE - WHOLE;
-        rows++;
-        if (documents && documents[i] != last) {
-            last = documents[i];
-            runs++;
-        }
+    Py_ssize_t whole = count - count % RUN;
+    for (Py_ssize_t i = 0; i < whole; i += RUN)
+        tally_run(scores + i, allowed ? allowed + i : NULL, totals, squares, rows);
+    double rest[RUN] = {0};
+    uint8_t rest_allowed[RUN] = {0};
+    memcpy(rest, scores + whole, (size_t)(count - whole) * sizeof(double));
+    if (allowed)
+        memcpy(rest_allowed, allowed + whole, (size_t)(count - whole));
+    tally_run(rest, allowed ? rest_allowed : NULL, totals, squares, rows);
+    memcpy(scores + whole, rest, (size_t)(count - whole) * sizeof(double));
+    for (int i = 1; i < RUN; i++) {
+        totals[0] += totals[i];
+        squares[0] += squares[i];
+        rows[0] += rows[i];
     }
+    if (all[2].buf)
+        runs = count_runs(scores, all[2].buf, count);
     Py_END_ALLOW_THREADS
     let_go(all, 3);
-    return Py_BuildValue("nndd", rows, runs, total, squares);
+    return Py_BuildValue("Lndd", (long long)rows[0], runs, totals[0], squares[0]);
 }
 
 /* A heap whose top is the least: lets the value at the top sink to its place. */
@@ -142,27 +175,44 @@ rise(double *heap, Py_ssize_t at)
     heap[at] = value;
 }
 
+/* The first row from `at` on whose score is above `cut` (or as high, if `level`), or `count`. Few
+ * are, so whole runs are passed over at once. */
+static Py_ssize_t
+next_above(const double *scores, Py_ssize_t at, Py_ssize_t count, double cut, int level)
+{
+    for (; at + RUN <= count; at += RUN) {
+        int any = 0;
+        for (int i = 0; i < RUN; i++)
+            any |= level ? scores[at + i] >= cut : scores[at + i] > cut;
+        if (any)
+            break;
+    }
+    while (at < count && !(scores[at] > cut || (level && scores[at] == cut)))
+        at++;
+    return at;
+}
+
 /* The rows of the highest scores above 0, at most `wanted`, ascending; of equal ones the first. */
 static Py_ssize_t
 highest(const double *scores, Py_ssize_t count, double *heap, Py_ssize_t wanted, int64_t *rows)
 {
-    Py_ssize_t held = 0, level = 0, written = 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!(scores[i] > 0))
-            continue;
-        if (held < wanted) {
-            heap[held] = scores[i];
+    Py_ssize_t held = 0, level = 0, written = 0, at = 0;
+    for (; held < wanted && at < count; at++)
+        if (scores[at] > 0) {
+            heap[held] = scores[at];
             rise(heap, held++);
-        } else if (scores[i] > heap[0]) {
-            heap[0] = scores[i];
-            sink(heap, held);
         }
+    while (held && (at = next_above(scores, at, count, heap[0], 0)) < count) {
+        heap[0] = scores[at++];
+        sink(heap, held);
     }
     for (Py_ssize_t i = 0; i < held; i++)
         level += heap[i] == heap[0]; /* so many of those that equal the cut are among the best */
-    for (Py_ssize_t i = 0; i < count && written < held; i++)
-        if (scores[i] > heap[0] || (scores[i] == heap[0] && level-- > 0))
-            rows[written++] = i;
+    for (at = 0; written < held; at++) {
+        at = next_above(scores, at, count, heap[0], 1);
+        if (scores[at] > heap[0] || level-- > 0)
+            rows[written++] = at;
+    }
     return written;
 }
 
