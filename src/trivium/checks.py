@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from trivium.config import FuseSettings, Profile
 from trivium.errors import InvalidValue, MissingLeg, UnknownName, nearest
 from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
 from trivium.types import Filter, Grant, SearchRequest
+from trivium.values import replace
 
 MOST_HITS = 1000
 MEMORY = Filter(kind=("memory",))

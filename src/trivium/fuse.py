@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, repeat
 
 from trivium.config import WORD_LEGS, FuseSettings
 from trivium.types import Columns, Part, Ranking, ScoreKind
+from trivium.values import replace
 
 Legs = Mapping[str, Ranking]
 Gains = Callable[[str, Sequence[float]], list[float]]

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from trivium.config import WORD_LEGS, FuseSettings
 from trivium.stemmer import stem
 from trivium.text import STOP_WORDS, is_cjk, words
 from trivium.types import Leg, LegState, Ranking, Yardstick
+from trivium.values import replace
 
 Texts = Callable[[Sequence[str]], Sequence[str]]
 """The texts of chunks, with what they are called."""

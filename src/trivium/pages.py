@@ -6,14 +6,14 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 
 from trivium.clock import format_time, parse_time
 from trivium.errors import InvalidValue
 from trivium.text import content_hash
 from trivium.types import Candidate, Part, Ranking, SearchRequest
-from trivium.values import dataclass
+from trivium.values import dataclass, replace
 
 DEEPEST = 100_000
 """No honest cursor asks a leg for more."""

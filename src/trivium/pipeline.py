@@ -7,7 +7,7 @@ No I/O of its own: the view answers for the library, the embedder for the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ from trivium.types import (
     Result,
     SearchRequest,
 )
-from trivium.values import dataclass
+from trivium.values import dataclass, replace
 
 if TYPE_CHECKING:  # it loads logging, which a search of one leg needs as little as threads
     from concurrent.futures import Executor

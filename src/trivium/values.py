@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+Value = TypeVar("Value")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -21,6 +24,26 @@ else:
         if not (frozen and slots):
             raise TypeError("only frozen, slotted classes; 'dataclasses' has the others")
         return _made
+
+
+def replace(value: Value, **changes: Any) -> Value:
+    """The same with other values in these fields, as `dataclasses.replace` has it, but quickly."""
+    made: Any = type(value)
+    fields, places = _in_order(made)
+    values = list(fields(value))
+    for name, changed in changes.items():
+        values[places[name]] = changed
+    return cast(Value, made(*values))
+
+
+@cache
+def _in_order(made: Any) -> tuple[Callable[[Any], tuple[Any, ...]], dict[str, int]]:
+    """What reads the fields of a class as its initialiser takes them, and the place of each."""
+    names = [field.name for field in dataclasses.fields(made) if field.init]
+    places = {name: place for place, name in enumerate(names)}
+    if len(names) > 1:
+        return attrgetter(*names), places
+    return lambda value: tuple(getattr(value, name) for name in names), places
 
 
 def _made(cls: type) -> type:

@@ -144,6 +144,14 @@ def test_the_best_are_those_of_a_sorted_list(scores: list[float], count: int) ->
         assert result.tolist() == sorted(row for _, row in ranked)
 
 
+@compiled
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 200), st.floats(-0.1, 1.1))
+def test_which_values_reach_a_cut(seed: int, count: int, cut: float) -> None:
+    values = np.random.default_rng(seed).random(count).astype(np.float32)
+    same(lambda: kernels.reaching(values, cut))
+
+
 @settings(deadline=None)
 @given(
     st.lists(st.text(max_size=12), min_size=1, max_size=5),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trivium.index.arrays import Array, MappedArrays
 from trivium.index.best import reached
 from trivium.index.codes import ARRAYS, Bounds, Codes, Query, encode, fine, rough
-from trivium.kernels import COMPILED, float_products
+from trivium.kernels import COMPILED, float_products, reaching
 from trivium.vectors import Floats32, cosines
 
 FLOAT32_STEP = 2.0**-23
@@ -150,7 +150,7 @@ class Neighbours:
         for place, (block, rows, one) in enumerate(
             zip(self.blocks, self.rows, self.rough, strict=True)
         ):
-            places = np.flatnonzero(one.middle >= cut - (spreads[place] if spreads else 0.0))
+            places = reaching(one.middle, cut - (spreads[place] if spreads else 0.0))
             chosen = places if rows is None else rows[places]
             tight = one.spread <= _error(self.query)  # it is as exact as float32 already
             looked = (

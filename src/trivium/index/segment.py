@@ -25,7 +25,6 @@ WIDTH = len(COLUMNS)
 BODY = COLUMNS.index("body")
 GAP = -1
 POSTINGS = ("posting.rows", "posting.body", "extra.posting", "extra.column", "extra.count")
-MOST_KNOWN = 100_000  # chunk ids remembered for a segment: some ten megabytes
 
 
 class Segment:
@@ -36,13 +35,10 @@ class Segment:
         self._length_in: dict[bytes, NDArray[np.int64]] = {}
         self._document_ids: dict[int, str] = {}
         self._terms: dict[str, int] = {}
-        self._ids: dict[int, str] = {}
         self.norms: dict[object, NDArray[np.float64]] = {}
         """What each row's length makes of a count of words; by all that this depends on."""
         self.phrases: dict[object, NDArray[np.int64]] = {}
         """Where phrases stand that were looked up: the same ones are soon asked for again."""
-        self.known_rows: dict[str, int] = {}
-        """The rows of chunks that were given out as candidates: they are soon asked for again."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -54,7 +50,7 @@ class Segment:
         """
         other = Segment({**self.arrays, **words})
         other._length_in, other._document_ids = self._length_in, self._document_ids
-        other._ids, other.known_rows, other.norms = self._ids, self.known_rows, self.norms
+        other.norms = self.norms
         return other
 
     @cached_property
@@ -98,19 +94,6 @@ class Segment:
 
     def id(self, row: int) -> str:
         return self.ids(np.array([row]))[0]
-
-    def known_ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """The chunk ids of rows that are candidates: they are soon asked for again."""
-        numbers = rows.tolist()
-        found = list(map(self._ids.get, numbers))
-        if None in found:
-            if len(self._ids) > MOST_KNOWN:
-                self._ids, self.known_rows = {}, {}
-            ids = self.ids(rows)
-            self._ids.update(zip(numbers, ids, strict=True))
-            self.known_rows.update(zip(ids, numbers, strict=True))
-            return ids
-        return [id for id in found if id is not None]
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """The chunk ids of these rows."""
@@ -171,6 +154,11 @@ class Segment:
     @cached_property
     def _ascending(self) -> NDArray[np.int64]:
         return self.numbers[self.arrays["row.by_number"]]
+
+    @cached_property
+    def owners(self) -> NDArray[np.int32] | None:
+        """The document of each row; None where each row is a document of its own."""
+        return None if len(self.documents) == len(self) else self.document
 
     @cached_property
     def documents_ascend(self) -> bool:

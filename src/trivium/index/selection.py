@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
@@ -14,6 +14,7 @@ from trivium.clock import microseconds
 from trivium.index.documents import Mask
 from trivium.index.segment import Segment
 from trivium.types import Filter
+from trivium.values import replace
 
 if TYPE_CHECKING:
     from trivium.index.snapshot import Snapshot

@@ -20,10 +20,12 @@ from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, mo
 from trivium.kernels import Floats, Tally, tally
 from trivium.kernels import best as highest
 from trivium.protocols import Found, Frequencies
-from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery, document_of
+from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery, documents_of
 from trivium.vectors import Floats32
 
 MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
+MOST_PLACES = 100_000  # chunks that were given out: some ten megabytes
+ROW_BITS = 40  # of a place: what is above them is the segment
 _EVERY_COLUMN = np.ones(len(COLUMNS))
 
 Scored = tuple[float, str, str]
@@ -80,6 +82,8 @@ class Seen:
     _frequencies: dict[bytes, dict[str, int]] = field(default_factory=dict)
     _phrases: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
     _selections: dict[object, Selection] = field(default_factory=dict, init=False)
+    _places: dict[str, int] = field(default_factory=dict, init=False)
+    """Where chunks stand that were given out: they are soon asked for again."""
 
     @classmethod
     def through(cls, snapshot: Snapshot, grant: Grant) -> Seen:
@@ -136,11 +140,10 @@ class Seen:
         def best(count: int) -> list[Scored]:
             rows = [highest(scores, count) for scores in answer.scores]
             pairs = [(some, scores[some]) for some, scores in zip(rows, answer.scores, strict=True)]
-            found = zip(self.snapshot.segments, top(pairs, count), strict=True)
             return [
                 scored
-                for living, (some, scores) in found
-                for scored in self._scored(living.segment, some, scores, unit)
+                for index, (some, scores) in enumerate(top(pairs, count))
+                for scored in self._scored(index, some, scores, unit)
             ]
 
         chosen = first_units(best, total, depth)
@@ -152,7 +155,7 @@ class Seen:
         """What is left of scores once those of rows that are not allowed are gone."""
         found = zip(self.snapshot.segments, scores, allowed, allowed.every, strict=True)
         return [
-            tally(given, None if every else mask, living.segment.document)
+            tally(given, None if every else mask, living.segment.owners)
             for living, given, mask, every in found
         ]
 
@@ -191,19 +194,10 @@ class Seen:
 
     def places(self, chunks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The segment and the row where each visible chunk stands; -1 and -1 for any other."""
-        segments = np.full(len(chunks), -1, np.int64)
-        rows = np.full(len(chunks), -1, np.int64)
-        for index, living in enumerate(self.snapshot.segments):
-            if not living.segment.known_rows:
-                continue
-            known = map(living.segment.known_rows.get, chunks, repeat(-1))
-            found = np.fromiter(known, np.int64, len(chunks))
-            here = np.flatnonzero(found >= 0)
-            here = here[self.visible[index][found[here]]]
-            segments[here], rows[here] = index, found[here]
-        for place in np.flatnonzero(segments < 0).tolist():
-            segments[place], rows[place] = self._looked_up(chunks[place])
-        return segments, rows
+        found = np.fromiter(map(self._places.get, chunks, repeat(-1)), np.int64, len(chunks))
+        for place in np.flatnonzero(found < 0).tolist():
+            found[place] = self._looked_up(chunks[place])
+        return found >> ROW_BITS, np.where(found < 0, found, found & ((1 << ROW_BITS) - 1))
 
     def numbers_of(self, chunks: Sequence[str]) -> NDArray[np.int64]:
         """The store's number of each visible chunk; -1, which no chunk has, for any other."""
@@ -214,12 +208,12 @@ class Seen:
             numbers[here] = living.segment.numbers[rows[here]]
         return numbers
 
-    def _looked_up(self, chunk: str) -> tuple[int, int]:
+    def _looked_up(self, chunk: str) -> int:
         for index, living in enumerate(self.snapshot.segments):
             row = living.segment.row_of(chunk)
             if row >= 0 and self.visible[index][row]:
-                return index, row
-        return -1, -1
+                return (index << ROW_BITS) + row
+        return -1
 
     def vectors(self, chunks: Sequence[str]) -> Floats32:
         """The vector of each chunk as a row; zeros where there is none."""
@@ -245,23 +239,24 @@ class Seen:
         order = np.argsort(numbers)
         ascending, values = numbers[order], scores[order]
         found: list[Scored] = []
-        for living in self.snapshot.segments:
+        for index, living in enumerate(self.snapshot.segments):
             rows = living.segment.rows_of(numbers)
             rows = rows[living.alive[rows]]
             given = values[np.searchsorted(ascending, living.segment.numbers[rows])]
-            found += self._scored(living.segment, rows, given, unit)
+            found += self._scored(index, rows, given, unit)
         return found
 
     def _scored(
-        self,
-        segment: Segment,
-        rows: NDArray[np.int64],
-        scores: NDArray[np.float64],
-        unit: Unit,
+        self, index: int, rows: NDArray[np.int64], scores: Floats, unit: Unit
     ) -> Iterator[Scored]:
-        ids = segment.known_ids(rows)
+        """Rows of a segment that are candidates; where they stand is remembered."""
+        segment = self.snapshot.segments[index].segment
+        ids = segment.ids(rows)
+        if len(self._places) > MOST_PLACES:
+            self._places.clear()
+        self._places.update(zip(ids, (rows + (index << ROW_BITS)).tolist(), strict=True))
         if unit == "document":
-            units = list(map(document_of, ids))
+            units = documents_of(ids)
         else:
             units = ids if unit == "chunk" else self.units_of(segment, rows, unit)
         return zip((-scores).tolist(), ids, units, strict=True)

@@ -43,7 +43,10 @@ class Postings(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many rows have a score, in how many runs of one document, and sums in millionths."""
+    """How many rows have a score, in how many runs of one document, and sums in millionths.
+
+    Without documents each row is a run.
+    """
 
     rows: int
     runs: int
@@ -141,7 +144,7 @@ def tally(
     if allowed is not None:
         scores[~allowed] = 0.0
     rows = np.flatnonzero(scores > 0)
-    runs = 0
+    runs = len(rows)
     if documents is not None and len(rows):
         owners = documents[rows]
         runs = int(np.count_nonzero(owners[1:] != owners[:-1])) + 1
@@ -154,6 +157,14 @@ def measured(scores: NDArray[np.floating[Any]]) -> Tally:
     squared = fine * scores  # a step is a power of two: multiplied in whatever order
     total, squares = float(np.rint(fine).sum()), float(np.rint(squared).sum())
     return Tally(len(scores), 0, total, squares)
+
+
+def reaching(values: Floats32, cut: float) -> Rows:
+    """The places of the values that are at least as high as the cut, ascending."""
+    if native and values.flags.c_contiguous:
+        out = np.empty(len(values), np.int64)
+        return out[: native.reaching(values, cut, out)]
+    return np.flatnonzero(values >= np.float32(cut))
 
 
 def best(scores: Floats, count: int) -> Rows:

@@ -10,6 +10,15 @@
 /* How many items of a type a buffer holds. */
 #define ITEMS(buffer, type) ((buffer).len / (Py_ssize_t)sizeof(type))
 
+/* A loop over many rows, compiled for wider registers as well where it can be chosen at start. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+#define RUN 16 /* rows that are looked at together */
+
 /* Gives the buffers back; with a reason it raises ValueError, else it returns None. */
 PyObject *finished(Py_buffer *buffers, int count, const char *reason);
 void let_go(Py_buffer *buffers, int count);
@@ -19,6 +28,7 @@ void choose_instructions(void);
 PyObject *byte_products(PyObject *module, PyObject *args);
 PyObject *float_products(PyObject *module, PyObject *args);
 PyObject *exact_products(PyObject *module, PyObject *args);
+PyObject *reaching(PyObject *module, PyObject *args);
 PyObject *add_term(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);
 PyObject *best(PyObject *module, PyObject *args);

@@ -33,6 +33,7 @@ static PyMethodDef functions[] = {
     {"byte_products", byte_products, METH_VARARGS, NULL},
     {"float_products", float_products, METH_VARARGS, NULL},
     {"exact_products", exact_products, METH_VARARGS, NULL},
+    {"reaching", reaching, METH_VARARGS, NULL},
     {"add_term", add_term, METH_VARARGS, NULL},
     {"tally", tally, METH_VARARGS, NULL},
     {"best", best, METH_VARARGS, NULL},

@@ -1,10 +1,27 @@
 /* The ids of chunks. */
 #include "kernels.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NUMBERS 32 /* an @, a / and two numbers of at most eleven signs */
+
+/* Writes a sign and a number; where it ends. */
+static char *
+write_number(char *text, char sign, int32_t number)
+{
+    char digits[NUMBERS];
+    int count = 0;
+    int64_t rest = number < 0 ? -(int64_t)number : number;
+    do
+        digits[count++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    *text++ = sign;
+    if (number < 0)
+        *text++ = '-';
+    while (count)
+        *text++ = digits[--count];
+    return text;
+}
 
 /* chunk_ids(blob, offsets int64, documents int32, versions int32, ordinals int32, rows int64) → the
  * ids of these rows, as `chunk_id` in types/documents.py writes them. */
@@ -40,8 +57,9 @@ chunk_ids(PyObject *Py_UNUSED(module), PyObject *args)
             text = larger;
         }
         memcpy(text, (const char *)all[0].buf + offsets[owner], (size_t)size);
-        int more = snprintf(text + size, NUMBERS, "@%d/%d", versions[rows[i]], ordinals[rows[i]]);
-        PyObject *id = PyUnicode_DecodeUTF8(text, size + more, "surrogatepass");
+        char *end = write_number(text + size, '@', versions[rows[i]]);
+        end = write_number(end, '/', ordinals[rows[i]]);
+        PyObject *id = PyUnicode_DecodeUTF8(text, end - text, "surrogatepass");
         if (!id || PyList_SetItem(found, i, id) < 0)
             Py_CLEAR(found);
     }

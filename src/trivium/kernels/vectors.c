@@ -228,3 +228,41 @@ exact_products(PyObject *Py_UNUSED(module), PyObject *args)
     Py_END_ALLOW_THREADS
     return finished(all, 4, NULL);
 }
+
+/* The places of the values that are at least as high as the cut. Few are: whole runs are passed
+ * over at once. */
+WIDE static Py_ssize_t
+places_reaching(const float *values, Py_ssize_t count, float cut, int64_t *places)
+{
+    Py_ssize_t written = 0;
+    for (Py_ssize_t start = 0; start < count; start += RUN) {
+        Py_ssize_t end = start + RUN < count ? start + RUN : count;
+        int any = end - start < RUN;
+        if (!any)
+            for (int i = 0; i < RUN; i++)
+                any |= values[start + i] >= cut;
+        for (Py_ssize_t i = start; any && i < end; i++)
+            if (values[i] >= cut)
+                places[written++] = i;
+    }
+    return written;
+}
+
+/* reaching(values float32, cut, out int64) → how many values are at least as high as the cut; their
+ * places are in `out`. */
+PyObject *
+reaching(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[2]; /* values, out */
+    float cut;
+    if (!PyArg_ParseTuple(args, "y*fw*", &all[0], &cut, &all[1]))
+        return NULL;
+    Py_ssize_t count = ITEMS(all[0], float), written;
+    if (ITEMS(all[1], int64_t) < count)
+        return finished(all, 2, "reaching: the arrays do not fit each other");
+    Py_BEGIN_ALLOW_THREADS
+    written = places_reaching(all[0].buf, count, cut, all[1].buf);
+    Py_END_ALLOW_THREADS
+    let_go(all, 2);
+    return PyLong_FromSsize_t(written);
+}

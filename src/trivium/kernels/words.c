@@ -5,7 +5,6 @@
 
 #define COLUMNS 6 /* of words, as in types/words.py */
 #define BODY 3
-#define RUN 16
 #define FINE 1048576.0          /* a millionth, as a power of two */
 #define WHOLE 4503599627370496.0 /* 2^52: what is added to it has no fraction any more */
 
@@ -78,7 +77,7 @@ add_term(PyObject *Py_UNUSED(module), PyObject *args)
 
 /* Adds up a run of scores in whole millionths, side by side: sums of whole numbers are the same in
  * any order. What is not allowed loses its score. */
-static void
+static inline void
 tally_run(double *scores, const uint8_t *allowed, double *totals, double *squares, int64_t *rows)
 {
     if (allowed)
@@ -90,6 +89,23 @@ tally_run(double *scores, const uint8_t *allowed, double *totals, double *square
         squares[i] += fine * scores[i] + WHOLE - WHOLE;
         rows[i] += scores[i] > 0;
     }
+}
+
+/* The same for whole runs, and for what is left over. */
+WIDE static void
+tally_all(double *scores, const uint8_t *allowed, Py_ssize_t count, double *totals, double *squares,
+          int64_t *rows)
+{
+    Py_ssize_t whole = count - count % RUN, left = count - whole;
+    for (Py_ssize_t i = 0; i < whole; i += RUN)
+        tally_run(scores + i, allowed ? allowed + i : NULL, totals, squares, rows);
+    double rest[RUN] = {0};
+    uint8_t rest_allowed[RUN] = {0};
+    memcpy(rest, scores + whole, (size_t)left * sizeof(double));
+    if (allowed)
+        memcpy(rest_allowed, allowed + whole, (size_t)left);
+    tally_run(rest, allowed ? rest_allowed : NULL, totals, squares, rows);
+    memcpy(scores + whole, rest, (size_t)left * sizeof(double));
 }
 
 /* How many runs of one document there are among the rows that have a score. */
@@ -115,7 +131,7 @@ tally(PyObject *Py_UNUSED(module), PyObject *args)
     Py_buffer all[3]; /* scores, allowed, documents */
     if (!PyArg_ParseTuple(args, "w*z*z*", &all[0], &all[1], &all[2]))
         return NULL;
-    Py_ssize_t count = ITEMS(all[0], double), runs = 0;
+    Py_ssize_t count = ITEMS(all[0], double), runs;
     double *scores = all[0].buf;
     const uint8_t *allowed = all[1].buf;
     if ((allowed && all[1].len != count) || (all[2].buf && ITEMS(all[2], int32_t) != count))
@@ -123,23 +139,13 @@ tally(PyObject *Py_UNUSED(module), PyObject *args)
     double totals[RUN] = {0}, squares[RUN] = {0};
     int64_t rows[RUN] = {0};
     Py_BEGIN_ALLOW_THREADS
-    Py_ssize_t whole = count - count % RUN;
-    for (Py_ssize_t i = 0; i < whole; i += RUN)
-        tally_run(scores + i, allowed ? allowed + i : NULL, totals, squares, rows);
-    double rest[RUN] = {0};
-    uint8_t rest_allowed[RUN] = {0};
-    memcpy(rest, scores + whole, (size_t)(count - whole) * sizeof(double));
-    if (allowed)
-        memcpy(rest_allowed, allowed + whole, (size_t)(count - whole));
-    tally_run(rest, allowed ? rest_allowed : NULL, totals, squares, rows);
-    memcpy(scores + whole, rest, (size_t)(count - whole) * sizeof(double));
+    tally_all(scores, allowed, count, totals, squares, rows);
     for (int i = 1; i < RUN; i++) {
         totals[0] += totals[i];
         squares[0] += squares[i];
         rows[0] += rows[i];
     }
-    if (all[2].buf)
-        runs = count_runs(scores, all[2].buf, count);
+    runs = all[2].buf ? count_runs(scores, all[2].buf, count) : (Py_ssize_t)rows[0];
     Py_END_ALLOW_THREADS
     let_go(all, 3);
     return Py_BuildValue("Lndd", (long long)rows[0], runs, totals[0], squares[0]);
@@ -177,7 +183,7 @@ rise(double *heap, Py_ssize_t at)
 
 /* The first row from `at` on whose score is above `cut` (or as high, if `level`), or `count`. Few
  * are, so whole runs are passed over at once. */
-static Py_ssize_t
+WIDE static Py_ssize_t
 next_above(const double *scores, Py_ssize_t at, Py_ssize_t count, double cut, int level)
 {
     for (; at + RUN <= count; at += RUN) {

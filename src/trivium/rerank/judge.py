@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from trivium.confidence import competing, confidence, roads, unit_order
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import TIME_OUT, Failed, asked, rerank
 from trivium.types import MEMORY_STAGE, Columns, Leg, Ranking, Record
-from trivium.values import dataclass
+from trivium.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from trivium.types.documents import (
     Version,
     chunk_id,
     document_of,
+    documents_of,
     owner_of,
 )
 from trivium.types.facts import Pattern, Provenance, Quad, Statement
@@ -78,5 +79,6 @@ __all__ = [
     "Yardstick",
     "chunk_id",
     "document_of",
+    "documents_of",
     "owner_of",
 ]

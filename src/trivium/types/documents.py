@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -164,6 +164,11 @@ def chunk_id(document: str, version: int, ordinal: int) -> str:
 def document_of(chunk: str) -> str:
     """The document part of a chunk id; document ids may contain "@" themselves."""
     return chunk.rpartition("@")[0]
+
+
+def documents_of(chunks: Iterable[str]) -> list[str]:
+    """The same for many."""
+    return [chunk.rpartition("@")[0] for chunk in chunks]
 
 
 def owner_of(name: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, overload
 
-from trivium.values import dataclass
+from trivium.values import dataclass, replace
 
 if TYPE_CHECKING:
     import numpy as np

@@ -37,7 +37,7 @@ from trivium.types import (
     Unit,
     WordQuery,
     Yardstick,
-    document_of,
+    documents_of,
 )
 from trivium.vectors import Floats32
 from trivium.vectors import unit as to_unit
@@ -231,7 +231,7 @@ class PostgresView(ServerView):
         }
 
     def documents(self, chunks: Sequence[str]) -> list[Document]:
-        names = [document_of(chunk) for chunk in chunks]
+        names = documents_of(chunks)
         known = self._documents(set(names))
         return [known[name] for name in names]
 

@@ -15,7 +15,7 @@ from trivium.store.postgres.own_search import word_similarities
 from trivium.store.postgres.refusals import in_our_words
 from trivium.store.record.database import listed
 from trivium.store.record.rows import chunk_of_row, parts_of
-from trivium.types import Chunk, Filter, Grant, Record, Unit, document_of
+from trivium.types import Chunk, Filter, Grant, Record, Unit, documents_of
 
 
 class ServerView(ABC):
@@ -60,7 +60,7 @@ class ServerView(ABC):
         if unit == "chunk":
             return list(chunks)
         if unit == "document":
-            return [document_of(chunk) for chunk in chunks]
+            return documents_of(chunks)
         records = self.records(chunks)
         return [
             records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""

@@ -39,7 +39,7 @@ from trivium.types import (
     Record,
     Unit,
     WordQuery,
-    document_of,
+    documents_of,
 )
 from trivium.vectors import cosines, unpack
 from trivium.vectors import unit as to_unit
@@ -160,7 +160,7 @@ class SqliteView:
         if unit == "chunk":
             return list(chunks)
         if unit == "document":
-            return [document_of(chunk) for chunk in chunks]
+            return documents_of(chunks)
         records = self.records(chunks)
         return [
             records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""
@@ -190,7 +190,7 @@ class SqliteView:
         return records
 
     def documents(self, chunks: Sequence[str]) -> list[Document]:
-        names = [document_of(chunk) for chunk in chunks]
+        names = documents_of(chunks)
         if self._past:
             return [self._past.documents[name] for name in names]
         with in_our_words(self._path):
