@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain, product
 
 _LETTERS = "αβγδεζηθικλμνξοπρστυφχψω"
@@ -27,8 +28,11 @@ Way = tuple[str, ...]
 
 def ways(word: str) -> Iterator[Way]:
     """The other ways to write one word: parted, and with Greek letters as letters or by name."""
-    pieces = _PIECE.findall(word)
-    if len(pieces) > 1 and not any(sign.isascii() for sign in word):
+    pieces = _pieces(word)
+    if pieces == (word,):
+        yield from ((other,) for other in _spellings(word) if other != word)
+        return
+    if not any(sign.isascii() for sign in word):
         return  # of a Greek text, where nobody writes "lambda"
     for spelled in _spelled(pieces):
         for blanks in product(("", " "), repeat=len(pieces) - 1):
@@ -39,15 +43,24 @@ def ways(word: str) -> Iterator[Way]:
 
 def together(first: str, second: str) -> Iterator[str]:
     """Two neighbours as one word, where letters, digits and Greek letters meet."""
-    before, after = _PIECE.findall(first), _PIECE.findall(second)
+    before, after = _pieces(first), _pieces(second)
     if _kind(before[-1]) != _kind(after[0]):
         yield from map("".join, _spelled(before + after))
 
 
-def _spelled(pieces: list[str]) -> Iterator[Way]:
+@lru_cache(maxsize=4096)  # each word is asked for with both its neighbours, too
+def _pieces(word: str) -> Way:
+    return tuple(_PIECE.findall(word))
+
+
+def _spelled(pieces: Way) -> Iterator[Way]:
     """The pieces with each Greek letter as a letter and by name."""
     if len(pieces) <= _MOST_PIECES:
-        yield from product(*(dict.fromkeys((one, _OTHER.get(one, one))) for one in pieces))
+        yield from product(*map(_spellings, pieces))
+
+
+def _spellings(piece: str) -> Way:
+    return (piece, _OTHER[piece]) if piece in _OTHER else (piece,)
 
 
 def _kind(piece: str) -> str:
