@@ -3,8 +3,9 @@
 Every word of the query that the library does not hold is read as what it most likely stands for:
 a word with a typo, a word not finished, two or three words run together ("battleaxe" for "battle
 axe"), or, the other way, neighbouring words that the library writes as one. An edit is a letter
-or a missing blank, and the reading with the fewest edits wins. Readings become clauses whose
-phrases compete; the chunks that hold them are ranked by BM25.
+or a missing blank, and the reading with the fewest edits wins. A name with digits or Greek letters
+(`names.py`) is read in all the ways that the library writes it, none of which is a guess. Readings
+become clauses whose phrases compete; the chunks that hold them are ranked by BM25.
 
 Where the profile wants the database's own trigrams (`by`), these chunks are ranked by how much some
 stretch of them resembles the query as a whole. The vocabulary is the index for that: a GIN index
@@ -19,6 +20,7 @@ from itertools import pairwise
 
 from trivium.config import TrigramSettings
 from trivium.protocols import Found, PassageLikeness, Similar, SpellingSearch, View, WordSearch
+from trivium.retrieve.names import together, ways
 from trivium.stemmer import stem
 from trivium.text import stop_words, words
 from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
@@ -61,7 +63,7 @@ def search(
         LegState.OK if found.scored else LegState.EMPTY,
         found.ranking(),
         terms=terms,
-        guessed=any(stem(word) not in terms for word in _content(query)),
+        guessed=_is_guessed(_content(query), terms),
         complete=found.complete,
         yardstick=found.yardstick,
     )
@@ -106,9 +108,25 @@ def _content(query: str) -> list[str]:
     return ([word for word in typed if word not in stops] or typed)[:MOST_WORDS]
 
 
+def _is_guessed(content: list[str], terms: frozenset[str]) -> bool:
+    """Whether a word was looked up neither as typed nor as the same name in another spelling."""
+    named = {
+        word
+        for pair in pairwise(content)
+        if any(stem(one) in terms for one in together(*pair))
+        for word in pair
+    }
+    return not all(
+        word in named
+        or stem(word) in terms
+        or any(terms.issuperset(map(stem, way)) for way in ways(word))
+        for word in content
+    )
+
+
 def _with(reading: Reading, joined: Reading) -> Reading:
     """A reading with the word that joins it to its neighbour; phrases stay as they are."""
-    if any(len(terms) > 1 for terms in reading):
+    if all(len(terms) > 1 for terms in reading):
         return reading
     return joined | {terms: max(w, joined.get(terms, 0.0)) for terms, w in reading.items()}
 
@@ -139,11 +157,15 @@ class _Speller:
     def read(self, word: str) -> list[Reading]:
         """What a word stands for: one reading, or one for each of the words run together in it.
 
-        In the order of what it costs: known as it is; one typo; one missing blank; parts known
-        but never together; two typos; two missing blanks, or one and a typo; more typos.
+        In the order of what it costs: known as it is, or a name that is known in another spelling;
+        one typo; one missing blank; parts known but never together; two typos; two missing blanks,
+        or one and a typo; more typos.
         """
         if self._knows(word):
-            return [{(stem(word),): 1.0}]
+            return [self._as_typed(word)]
+        written = self._written(word)
+        if written:
+            return self._named(written)
         if not 3 <= len(word) <= LONGEST_WORD or any(sign.isdigit() for sign in word):
             return []
         alike = self._alike(word)
@@ -168,8 +190,11 @@ class _Speller:
     def read_joined(self, first: str, second: str) -> Reading:
         """Two neighbours as one word of the library, if it has that word."""
         joined = first + second
-        if len(joined) > LONGEST_WORD or any(sign.isdigit() for sign in joined):
+        if len(joined) > LONGEST_WORD:
             return {}
+        named: Reading = {(stem(one),): 1.0 for one in together(first, second) if self._knows(one)}
+        if named or any(sign.isdigit() for sign in joined):
+            return named
         if self._knows(joined):
             return {(stem(joined),): 1.0}
         if len(joined) > 5 and not (self._knows(first) and self._knows(second)):
@@ -194,6 +219,21 @@ class _Speller:
         )
         worth = PHRASE_SHARE if all(len(terms) > 1 for terms in reading) else 1.0
         return Clause(tuple(Phrase(terms, weight) for terms, weight in ordered), worth)
+
+    def _as_typed(self, word: str) -> Reading:
+        return {(stem(word),): 1.0} | {tuple(map(stem, way)): 1.0 for way in self._written(word)}
+
+    def _written(self, word: str) -> list[tuple[str, ...]]:
+        """The other ways in which the library writes a name, the commonest first."""
+        found = {way: self._frequency(tuple(map(stem, way))) for way in ways(word)}
+        return sorted(filter(found.__getitem__, found), key=lambda way: (-found[way], way))
+
+    def _named(self, written: list[tuple[str, ...]]) -> list[Reading]:
+        """A name that the library writes only in these ways: if always parted, as its parts."""
+        whole: Reading = {tuple(map(stem, way)): 1.0 for way in written}
+        if any(len(way) == 1 for way in written):
+            return [whole]
+        return [*(self._as_typed(part) for part in written[0]), whole]
 
     def _knows(self, word: str) -> bool:
         return self._frequency((stem(word),)) > 0
