@@ -40,9 +40,14 @@ def roads(
     for leg in legs:
         weight = weights.get(leg.name, 1.0)
         if leg.state in (LegState.OK, LegState.EMPTY) and weight > 0:
+            names = [units.get(id, id) for id in leg.ranking.ids]
+            pairs = zip(names, leg.ranking.scores, strict=True)
+            if len(set(names)) == len(names):
+                found.append(Road(tuple(pairs), weight))
+                continue
             best: dict[str, float] = {}
-            for id, score in zip(leg.ranking.ids, leg.ranking.scores, strict=True):
-                best.setdefault(units.get(id, id), score)
+            for name, score in pairs:
+                best.setdefault(name, score)
             found.append(Road(tuple(best.items()), weight))
     return found
 

@@ -10,6 +10,7 @@ from dataclasses import field
 from datetime import datetime
 
 from trivium.clock import format_time, parse_time
+from trivium.config import Profile
 from trivium.errors import InvalidValue
 from trivium.text import content_hash
 from trivium.types import Candidate, Part, Ranking, SearchRequest
@@ -77,7 +78,7 @@ class Cursor:
         return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
     @classmethod
-    def decode(cls, text: str, request: SearchRequest, profile: str) -> Cursor:
+    def decode(cls, text: str, request: SearchRequest, profile: Profile | str) -> Cursor:
         """The cursor of this very request; anything else is an error."""
         try:
             data = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
@@ -119,18 +120,35 @@ class Cursor:
         return {id: self.read[short] for id, short in names if short in self.read}
 
 
-def digest_of(request: SearchRequest, profile: str) -> str:
+def digest_of(request: SearchRequest, profile: Profile | str) -> str:
     """What must be the same on every page of a search; the page size may differ."""
+    printed = profile if isinstance(profile, str) else _printed(profile)
     asked = (
         *(request.query, request.filter, request.legs, request.include_memories),
-        *(request.prefer_tags, request.prefer_domain, request.most_memories, profile),
+        *(request.prefer_tags, request.prefer_domain, request.most_memories, printed),
     )
     return content_hash(repr(asked))[:16]
 
 
+def _printed(profile: Profile) -> str:
+    """A profile in full, printed once: it is the same object from search to search."""
+    known, text = _PRINTED.get(id(profile), (None, ""))
+    if known is profile:
+        return text
+    if len(_PRINTED) >= MOST_PRINTED:
+        _PRINTED.clear()
+    text = repr(profile)
+    _PRINTED[id(profile)] = profile, text
+    return text
+
+
+_PRINTED: dict[int, tuple[Profile, str]] = {}
+MOST_PRINTED = 32  # profiles: more are in use only where each search sets something else
+
+
 def next_cursor(
     request: SearchRequest,
-    profile: str,
+    profile: Profile,
     stamp: int,
     depths: Mapping[str, int],
     shown: int,

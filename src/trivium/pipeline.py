@@ -194,7 +194,7 @@ class Search:
     def _cursor(self, request: SearchRequest) -> Cursor | None:
         if request.cursor is None:
             return None
-        cursor = Cursor.decode(request.cursor, request, repr(self.profile))
+        cursor = Cursor.decode(request.cursor, request, self.profile)
         if set(cursor.depths) != set(self._leg_names(request)):
             raise InvalidValue("this cursor was made with other legs; begin again without one")
         return cursor
@@ -221,18 +221,16 @@ class Search:
             return [Leg(name, LegState.SKIPPED) for name in depths]
         if len(depths) == 1:
             return [self.retrieved(name, request, depth) for name, depth in depths.items()]
-        ahead = replace(self, embedder=self._asked_ahead(request.query, depths))
+        embedder = self.embedder
+        if self.threads and embedder and "vector" in depths:
+            embedder = vector.asked_ahead(self.view, embedder, request.query, self.threads)
+        ahead = replace(self, embedder=embedder)
         words_first = sorted(depths, key=lambda name: name == "vector")
         found = {name: ahead.retrieved(name, request, depths[name]) for name in words_first}
         legs = [found[name] for name in depths]
         if not self.profile.search.fuse.guard:
             return legs
         return guarded(legs, request.query, self._texts)
-
-    def _asked_ahead(self, query: str, depths: Mapping[str, int]) -> Embedder | None:
-        if self.threads is None or self.embedder is None or "vector" not in depths:
-            return self.embedder
-        return vector.asked_ahead(self.view, self.embedder, query, self.threads)
 
     def _texts(self, chunks: Sequence[str]) -> list[str]:
         return [with_names(record) for record in self.view.records(chunks).values()]
@@ -343,7 +341,7 @@ class Search:
         if len(page) == len(left):
             return None
         last, shown = page.candidates[-1], shown + len(page)
-        profile, stamp = repr(self.profile), self.view.stamp
+        profile, stamp = self.profile, self.view.stamp
         now = self.now if self.profile.search.score.method == "signals" else None
         return next_cursor(request, profile, stamp, depths, shown, last, now, self.shift, read)
 

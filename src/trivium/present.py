@@ -49,18 +49,22 @@ def snippet_of(
     text: str, terms: Mapping[str, frozenset[str]], length: int = SNIPPET_LENGTH
 ) -> tuple[str, tuple[Highlight, ...]]:
     """A piece of the text in one line, and where each leg's terms stand in it."""
-    start, end = _window(text, terms, length)
+    wanted = frozenset().union(*terms.values())
+    places = spans_of(text, wanted) if len(text) > length else None
+    start, end = _window(text, places, length) if places is not None else (0, len(text))
     piece = _on_one_line(text[start:end])
     before = "… " if start > 0 else ""
     after = " …" if end < len(text) else ""
-    return before + piece + after, _highlights(piece, terms, len(before))
+    if places is None or piece != text[start:end] or _cuts(text, start) or _cuts(text, end):
+        places, start = spans_of(piece, wanted), 0
+    inside = [span for span in places if start <= span.start and span.end <= start + len(piece)]
+    return before + piece + after, _highlights(inside, terms, len(before) - start)
 
 
 def _highlights(
-    piece: str, terms: Mapping[str, frozenset[str]], shift: int = 0
+    found: Sequence[Span], terms: Mapping[str, frozenset[str]], shift: int = 0
 ) -> tuple[Highlight, ...]:
-    """Where each leg's terms stand in a text that begins at `shift`."""
-    found = spans_of(piece, frozenset().union(*terms.values()))
+    """Where each leg's terms stand, given where any of them do."""
     highlights = [
         Highlight(leg, span.start + shift, span.end + shift)
         for leg, wanted in terms.items()
@@ -75,7 +79,7 @@ def beginning_of(
 ) -> tuple[str, tuple[Highlight, ...]]:
     """The first characters of the text as they stand, and where each leg's terms are in them."""
     piece = text[:length]
-    return piece, _highlights(piece, terms)
+    return piece, _highlights(spans_of(piece, frozenset().union(*terms.values())), terms)
 
 
 def _on_one_line(text: str) -> str:
@@ -87,12 +91,8 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _window(text: str, terms: Mapping[str, frozenset[str]], length: int) -> tuple[int, int]:
-    """The stretch with the most distinct terms; the first of equal ones."""
-    if len(text) <= length:
-        return 0, len(text)
-    wanted = frozenset().union(*terms.values()) if terms else frozenset()
-    places = spans_of(text, wanted)
+def _window(text: str, places: Sequence[Span], length: int) -> tuple[int, int]:
+    """The stretch with the most distinct terms, given where they stand; the first of equal ones."""
     best, best_count, last = 0, 0, 0
     inside: dict[str, int] = {}
     for first, span in enumerate(places):
@@ -110,6 +110,11 @@ def _window(text: str, terms: Mapping[str, frozenset[str]], length: int) -> tupl
         space = text.rfind(" ", start + length // 2, end)
         end = space if space > 0 else end
     return start, end
+
+
+def _cuts(text: str, place: int) -> bool:
+    """Whether a text that begins or ends here has half a word there."""
+    return 0 < place < len(text) and text[place - 1 : place + 1].isalnum()
 
 
 def _leave(inside: dict[str, int], span: Span) -> None:

@@ -144,6 +144,17 @@ def test_the_best_are_those_of_a_sorted_list(scores: list[float], count: int) ->
         assert result.tolist() == sorted(row for _, row in ranked)
 
 
+@settings(deadline=None)
+@given(SEEDS, st.integers(0, 200), st.integers(0, 90))
+def test_the_highest_values_and_their_sums(seed: int, size: int, count: int) -> None:
+    values = np.random.default_rng(seed).integers(-9, 9, size).astype(np.float32)
+    for result in both(lambda: kernels.highest(values, count)):
+        assert isinstance(result, np.ndarray)
+        assert sorted(result.tolist()) == sorted(values.tolist())[max(size - count, 0) :]
+    whole = (float(values.sum()), float((values * values).sum()))
+    assert both(lambda: kernels.sums(values)) == (whole, whole)
+
+
 @compiled
 @settings(deadline=None)
 @given(SEEDS, st.integers(0, 200), st.floats(-0.1, 1.1))

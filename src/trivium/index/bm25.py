@@ -41,6 +41,9 @@ class Occurrences:
     frequency: Floats
 
 
+NOWHERE = Occurrences(np.empty(0, np.int64), np.empty(0))
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A segment with the rows whose statistics count and those that may be found."""
@@ -227,7 +230,7 @@ def _remembered(segment: Segment, phrase: Phrase) -> Array:
 
 def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
     if term < 0:
-        return Occurrences(np.empty(0, np.int64), np.empty(0))
+        return NOWHERE
     postings = segment.postings(term)
     often = frequencies_in(postings, weights)
     if (weights <= 0).any():
@@ -270,12 +273,21 @@ def _standing(starts: Array, forms: Sequence[Array], shift: int) -> Array:
 
 
 def _count(segment: Segment, positions: Array, weights: Floats) -> Occurrences:
-    cells, counts = np.unique(segment.cell_of(positions), return_counts=True)
-    rows, columns = np.divmod(cells, WIDTH)
-    given = counts * weights[columns]
+    if not len(positions):
+        return NOWHERE
+    cells = segment.cell_of(np.sort(positions))  # those of each form come by themselves
+    starts = _starts(cells)
+    rows, columns = np.divmod(cells[starts], WIDTH)
+    given = np.diff(starts, append=len(cells)) * weights[columns]
     rows, given = rows[given > 0], given[given > 0]
-    unique, inverse = np.unique(rows, return_inverse=True)
-    return Occurrences(unique, np.bincount(inverse, given, len(unique)).astype(np.float64))
+    starts = _starts(rows)
+    return Occurrences(rows[starts], np.add.reduceat(given, starts) if len(starts) else given)
+
+
+def _starts(ascending: Array) -> Array:
+    """Where each value begins."""
+    changed = np.flatnonzero(ascending[1:] != ascending[:-1]) + 1
+    return np.concatenate([[0], changed]) if len(ascending) else changed
 
 
 def _length_norm(segment: Segment, weights: Floats, bm25: Bm25, known: Statistics) -> Floats:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.matrix import Neighbours
-from trivium.kernels import FINE, Tally, measured
+from trivium.index.placing import ROW_BITS, ROW_MASK
+from trivium.kernels import FINE, Tally, measured, sums
 from trivium.types import Yardstick
 from trivium.vectors import Floats32, cosines
 
@@ -60,9 +61,9 @@ def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
         return exact()
     count = neighbours.considered
     middles = neighbours.middles(exact=False)
-    mean = sum(float(some.sum()) for some in middles) / count
-    square = sum(float(np.square(some).sum()) for some in middles) / count
-    deviation = math.sqrt(max(0.0, square - mean * mean))
+    totals, squares = zip(*map(sums, middles), strict=True)
+    mean = sum(totals) / count
+    deviation = math.sqrt(max(0.0, sum(squares) / count - mean * mean))
     return Yardstick(score_of, mean, deviation, count, exact)
 
 
@@ -71,21 +72,17 @@ def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:
     width = blocks[0].block.matrix.shape[1] if blocks else 0
     given = np.zeros((len(chunks), width), np.float32)
     for index, block, rows in _rows(seen, chunks):
-        alive = blocks[block].alive[rows]
-        given[index[alive]] = blocks[block].block.matrix[rows[alive]]
+        given[index] = blocks[block].block.matrix[rows]
     return given
 
 
 def _rows(seen: Seen, chunks: Sequence[str]) -> Iterator[tuple[Rows, int, Rows]]:
-    """For each block: which of the chunks have a vector there, and in which rows."""
-    numbers = seen.numbers_of(chunks)
-    for block, one in enumerate(seen.snapshot.blocks):
-        known = one.block.numbers
-        if not len(known):
-            continue
-        found = np.searchsorted(known, numbers).clip(max=len(known) - 1)
-        index = np.flatnonzero(known[found] == numbers)
-        yield index, block, found[index]
+    """For each block: which of the chunks have a living vector there, and in which rows."""
+    places = seen.snapshot.embedded[seen.numbers_of(chunks)]
+    blocks = places >> ROW_BITS
+    for block in range(len(seen.snapshot.blocks)):
+        index = np.flatnonzero(blocks == block)
+        yield index, block, places[index] & ROW_MASK
 
 
 def _in(wanted: Rows, ascending: Rows) -> NDArray[np.bool_]:

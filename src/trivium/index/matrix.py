@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays
-from trivium.index.best import reached
 from trivium.index.codes import ARRAYS, Bounds, Codes, Query, encode, fine, rough
-from trivium.kernels import COMPILED, float_products, reaching
+from trivium.kernels import COMPILED, float_products, highest, reaching
 from trivium.vectors import Floats32, cosines
 
 FLOAT32_STEP = 2.0**-23
@@ -131,18 +130,21 @@ class Neighbours:
         return [_single_precision(block, rows, self.query).middle for block, rows in pairs]
 
     def nearest(self, count: int) -> tuple[Rows, Floats]:
-        """Chunk numbers and float64 cosines of all that can be among the `count` nearest."""
+        """Chunk numbers and float64 cosines of the `count` nearest; of all that equal the last."""
         if not self.considered:
             return np.empty(0, np.int64), np.empty(0)
         count = min(count, self.considered)
         # those that look best show how good the nearest are at least; then who may be as good
-        best = self._reaching(reached([one.middle for one in self.rough], count))
+        first = np.concatenate([highest(one.middle, count) for one in self.rough])
+        best = self._reaching(_least(first, count))
         cut = self._certain(best, count)
         near = self._reaching(cut, [one.spread for one in self.rough])
         rows = self._left(near, max(cut, self._certain(near, count)))
         numbers = [b.numbers[chosen] for b, chosen in zip(self.blocks, rows, strict=True)]
         exact = [cosines(b.matrix, self.query, r) for b, r in zip(self.blocks, rows, strict=True)]
-        return np.concatenate(numbers), np.concatenate(exact)
+        found, values = np.concatenate(numbers), np.concatenate(exact)
+        kept = values >= _least(values, count)
+        return found[kept], values[kept]
 
     def _reaching(self, cut: float, spreads: Sequence[float] | None = None) -> list[_Looked]:
         """The rows whose rough bounds reach so high, by tighter bounds; or just their middles."""
@@ -164,11 +166,16 @@ class Neighbours:
     def _certain(self, looked: Sequence[_Looked], count: int) -> float:
         """What the `count` best of these reach for certain."""
         lowest = np.concatenate([bounds.middle - bounds.spread for _, bounds in looked])
-        place = len(lowest) - count
-        return float(np.partition(lowest, place)[place]) - ROOM
+        return _least(lowest, count) - ROOM
 
     def _left(self, looked: Sequence[_Looked], cut: float) -> list[Rows]:
         return [rows[bounds.middle >= cut - bounds.spread - ROOM] for rows, bounds in looked]
+
+
+def _least(values: NDArray[np.floating], count: int) -> float:
+    """The least of the `count` highest."""
+    place = len(values) - count
+    return float(np.partition(values, place)[place])
 
 
 def _error(query: Floats32) -> float:

@@ -15,6 +15,7 @@ from trivium.index import lookup
 from trivium.index.best import top
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
+from trivium.index.placing import ROW_BITS, ROW_MASK, Places
 from trivium.index.segment import Segment
 from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
 from trivium.kernels import Floats, Tally, tally
@@ -24,8 +25,9 @@ from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery,
 from trivium.vectors import Floats32
 
 MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
-MOST_PLACES = 100_000  # chunks that were given out: some ten megabytes
-ROW_BITS = 40  # of a place: what is above them is the segment
+MOST_GIVEN = (
+    8_192  # chunks of about ten searches at once; more would not stay in a processor's cache
+)
 _EVERY_COLUMN = np.ones(len(COLUMNS))
 
 Scored = tuple[float, str, str]
@@ -64,6 +66,16 @@ class Snapshot:
     blocks: tuple[LivingBlock, ...] = ()
     _seen: dict[Grant, Seen] = field(default_factory=dict, compare=False, repr=False)
 
+    @cached_property
+    def placed(self) -> Places:
+        """Where each living chunk stands among the segments, by its number."""
+        return Places.of([(living.segment.numbers, living.alive) for living in self.segments])
+
+    @cached_property
+    def embedded(self) -> Places:
+        """Where its vector stands among the blocks."""
+        return Places.of([(living.block.numbers, living.alive) for living in self.blocks])
+
     def seen_by(self, grant: Grant) -> Seen:
         """The same state through a grant; made once for each grant."""
         if grant not in self._seen:
@@ -82,8 +94,9 @@ class Seen:
     _frequencies: dict[bytes, dict[str, int]] = field(default_factory=dict)
     _phrases: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
     _selections: dict[object, Selection] = field(default_factory=dict, init=False)
-    _places: dict[str, int] = field(default_factory=dict, init=False)
-    """Where chunks stand that were given out: they are soon asked for again."""
+    _values: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
+    _given: list[dict[str, int]] = field(default_factory=lambda: [{}, {}], init=False)
+    """Where chunks stand that were given out, and those before: they are soon asked for again."""
 
     @classmethod
     def through(cls, snapshot: Snapshot, grant: Grant) -> Seen:
@@ -194,10 +207,12 @@ class Seen:
 
     def places(self, chunks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The segment and the row where each visible chunk stands; -1 and -1 for any other."""
-        found = np.fromiter(map(self._places.get, chunks, repeat(-1)), np.int64, len(chunks))
+        recent, before = self._given
+        found = np.fromiter(map(recent.get, chunks, repeat(-1)), np.int64, len(chunks))
         for place in np.flatnonzero(found < 0).tolist():
-            found[place] = self._looked_up(chunks[place])
-        return found >> ROW_BITS, np.where(found < 0, found, found & ((1 << ROW_BITS) - 1))
+            known = before.get(chunks[place])
+            found[place] = self._looked_up(chunks[place]) if known is None else known
+        return found >> ROW_BITS, np.where(found < 0, found, found & ROW_MASK)
 
     def numbers_of(self, chunks: Sequence[str]) -> NDArray[np.int64]:
         """The store's number of each visible chunk; -1, which no chunk has, for any other."""
@@ -236,14 +251,12 @@ class Seen:
         self, numbers: NDArray[np.int64], scores: NDArray[np.float64], unit: Unit
     ) -> list[Scored]:
         """Living chunk numbers with their scores, by chunk and unit id."""
-        order = np.argsort(numbers)
-        ascending, values = numbers[order], scores[order]
         found: list[Scored] = []
-        for index, living in enumerate(self.snapshot.segments):
-            rows = living.segment.rows_of(numbers)
-            rows = rows[living.alive[rows]]
-            given = values[np.searchsorted(ascending, living.segment.numbers[rows])]
-            found += self._scored(index, rows, given, unit)
+        places = self.snapshot.placed[numbers]
+        segments = places >> ROW_BITS
+        for index in range(len(self.snapshot.segments)):
+            here = np.flatnonzero(segments == index)
+            found += self._scored(index, places[here] & ROW_MASK, scores[here], unit)
         return found
 
     def _scored(
@@ -252,9 +265,9 @@ class Seen:
         """Rows of a segment that are candidates; where they stand is remembered."""
         segment = self.snapshot.segments[index].segment
         ids = segment.ids(rows)
-        if len(self._places) > MOST_PLACES:
-            self._places.clear()
-        self._places.update(zip(ids, (rows + (index << ROW_BITS)).tolist(), strict=True))
+        if len(self._given[0]) > MOST_GIVEN:
+            self._given[:] = [{}, self._given[0]]
+        self._given[0].update(zip(ids, (rows + (index << ROW_BITS)).tolist(), strict=True))
         if unit == "document":
             units = documents_of(ids)
         else:
@@ -289,7 +302,12 @@ class Seen:
         return sum(int(one) for one in hashes) % (1 << 53)
 
     def values(self, name: str) -> frozenset[str]:
-        """The values of a coded field that visible documents have."""
+        """The values of a coded field that visible documents have; worked out once."""
+        if name not in self._values:
+            self._values[name] = self._values_of(name)
+        return self._values[name]
+
+    def _values_of(self, name: str) -> frozenset[str]:
         names: set[str] = set()
         for living, visible in zip(self.snapshot.segments, self.visible, strict=True):
             documents = np.zeros(len(living.segment.documents), bool)

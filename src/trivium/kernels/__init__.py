@@ -159,6 +159,26 @@ def measured(scores: NDArray[np.floating[Any]]) -> Tally:
     return Tally(len(scores), 0, total, squares)
 
 
+def highest(values: Floats32, count: int) -> Floats:
+    """The `count` highest of the values, in no order; all if there are fewer."""
+    count = min(count, len(values))
+    if native and values.flags.c_contiguous:
+        out = np.empty(count)
+        native.highest(values, out)
+        return out
+    if not count:
+        return np.empty(0)
+    return np.partition(values, len(values) - count)[len(values) - count :].astype(np.float64)
+
+
+def sums(values: Floats32) -> tuple[float, float]:
+    """The sum of the values and that of their squares, about right."""
+    if native and values.flags.c_contiguous:
+        found: tuple[float, float] = native.sums(values)
+        return found
+    return float(values.sum(dtype=np.float64)), float(np.square(values).sum(dtype=np.float64))
+
+
 def reaching(values: Floats32, cut: float) -> Rows:
     """The places of the values that are at least as high as the cut, ascending."""
     if native and values.flags.c_contiguous:

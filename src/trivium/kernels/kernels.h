@@ -17,6 +17,13 @@
 #define WIDE
 #endif
 
+/* Has memory brought that will be read soon. */
+#if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)(address))
+#endif
+
 #define RUN 16 /* rows that are looked at together */
 
 /* Gives the buffers back; with a reason it raises ValueError, else it returns None. */
@@ -25,9 +32,15 @@ void let_go(Py_buffer *buffers, int count);
 
 void choose_instructions(void);
 
+/* A heap whose top is the least: the value at the top sinks, or one at a place rises to its own. */
+void heap_sink(double *heap, Py_ssize_t size);
+void heap_rise(double *heap, Py_ssize_t at);
+
 PyObject *byte_products(PyObject *module, PyObject *args);
 PyObject *float_products(PyObject *module, PyObject *args);
 PyObject *exact_products(PyObject *module, PyObject *args);
+PyObject *highest(PyObject *module, PyObject *args);
+PyObject *sums(PyObject *module, PyObject *args);
 PyObject *reaching(PyObject *module, PyObject *args);
 PyObject *add_term(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);

@@ -29,10 +29,42 @@ finished(Py_buffer *buffers, int count, const char *reason)
     Py_RETURN_NONE;
 }
 
+/* A heap whose top is the least: lets the value at the top sink to its place. */
+void
+heap_sink(double *heap, Py_ssize_t size)
+{
+    Py_ssize_t at = 0;
+    double value = heap[0];
+    for (;;) {
+        Py_ssize_t child = 2 * at + 1;
+        if (child >= size)
+            break;
+        if (child + 1 < size && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
+/* Lets the value at a place rise to its own. */
+void
+heap_rise(double *heap, Py_ssize_t at)
+{
+    double value = heap[at];
+    for (; at && heap[(at - 1) / 2] > value; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = value;
+}
+
 static PyMethodDef functions[] = {
     {"byte_products", byte_products, METH_VARARGS, NULL},
     {"float_products", float_products, METH_VARARGS, NULL},
     {"exact_products", exact_products, METH_VARARGS, NULL},
+    {"highest", highest, METH_VARARGS, NULL},
+    {"sums", sums, METH_VARARGS, NULL},
     {"reaching", reaching, METH_VARARGS, NULL},
     {"add_term", add_term, METH_VARARGS, NULL},
     {"tally", tally, METH_VARARGS, NULL},

@@ -23,6 +23,34 @@ write_number(char *text, char sign, int32_t number)
     return text;
 }
 
+/* Asks for all that will be read: rows of candidates lie all over the memory, and to wait for each
+ * would take longer than the rest. Says whether the rows and their documents exist. */
+static int
+fetch(const int64_t *rows, Py_ssize_t count, Py_ssize_t known, const int32_t *documents,
+      const int32_t *versions, const int32_t *ordinals, Py_ssize_t names, const int64_t *offsets,
+      const Py_buffer *blob)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (rows[i] < 0 || rows[i] >= known)
+            return 0;
+        FETCH(documents + rows[i]);
+        FETCH(versions + rows[i]);
+        FETCH(ordinals + rows[i]);
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (documents[rows[i]] < 0 || documents[rows[i]] >= names)
+            return 0;
+        FETCH(offsets + documents[rows[i]]);
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int64_t start = offsets[documents[rows[i]]], end = offsets[documents[rows[i]] + 1];
+        if (start < 0 || start > end || end > blob->len)
+            return 0;
+        FETCH((const char *)blob->buf + start);
+    }
+    return 1;
+}
+
 /* chunk_ids(blob, offsets int64, documents int32, versions int32, ordinals int32, rows int64) → the
  * ids of these rows, as `chunk_id` in types/documents.py writes them. */
 PyObject *
@@ -39,12 +67,9 @@ chunk_ids(PyObject *Py_UNUSED(module), PyObject *args)
     int fits = all[3].len == all[2].len && all[4].len == all[2].len;
     char *text = NULL;
     PyObject *found = PyList_New(count);
+    fits = fits && fetch(rows, count, known, documents, versions, ordinals, names, offsets, &all[0]);
     for (Py_ssize_t i = 0; fits && found && i < count; i++) {
-        int32_t owner = rows[i] >= 0 && rows[i] < known ? documents[rows[i]] : -1;
-        fits = owner >= 0 && owner < names && offsets[owner] >= 0 &&
-               offsets[owner] <= offsets[owner + 1] && offsets[owner + 1] <= all[0].len;
-        if (!fits)
-            break;
+        int32_t owner = documents[rows[i]];
         Py_ssize_t size = (Py_ssize_t)(offsets[owner + 1] - offsets[owner]);
         if (size + NUMBERS > room) {
             room = 2 * (size + NUMBERS);

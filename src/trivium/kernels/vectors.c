@@ -7,14 +7,40 @@
 #include <immintrin.h>
 #endif
 
+#define AHEAD 4 /* rows that are asked for before their turn, where they do not follow each other */
 #define LANES 8 /* rows that are added up side by side: one alone waits for each of its sums */
 
-typedef int32_t Product(const void *row, const int8_t *query, Py_ssize_t width);
+/* Rows of codes, which of them, and what is made of each product: (factor · product + shift) · step
+ * · scale. */
+typedef struct {
+    const char *codes;
+    const float *steps;
+    const int64_t *rows;
+    Py_ssize_t count, width;
+    const int8_t *query;
+    int64_t factor, shift;
+    float scale, *out;
+} Pass;
+
 typedef float FloatProduct(const float *row, const float *query, Py_ssize_t width);
+
+/* A pass over rows by a product that is compiled into it. */
+#define PASS(name, product)                                                                        \
+    static void name(const Pass *pass)                                                             \
+    {                                                                                              \
+        for (Py_ssize_t i = 0; i < pass->count; i++) {                                             \
+            int64_t row = pass->rows ? pass->rows[i] : i;                                          \
+            if (pass->rows && i + AHEAD < pass->count)                                             \
+                FETCH(pass->codes + pass->rows[i + AHEAD] * pass->width);                          \
+            int64_t found = product(pass->codes + row * pass->width, pass->query, pass->width);    \
+            pass->out[i] =                                                                         \
+                (float)(pass->factor * found + pass->shift) * pass->steps[row] * pass->scale;      \
+        }                                                                                          \
+    }
 
 /* The two halves of each byte, 0 … 15: the lower ones times the first part of the query, the upper
  * ones times the second. */
-static int32_t
+static inline int32_t
 of_halves(const void *packed, const int8_t *query, Py_ssize_t width)
 {
     const uint8_t *row = packed;
@@ -24,7 +50,7 @@ of_halves(const void *packed, const int8_t *query, Py_ssize_t width)
     return sum;
 }
 
-static int32_t
+static inline int32_t
 of_bytes(const void *codes, const int8_t *query, Py_ssize_t width)
 {
     const int8_t *row = codes;
@@ -33,6 +59,9 @@ of_bytes(const void *codes, const int8_t *query, Py_ssize_t width)
         sum += row[i] * query[i];
     return sum;
 }
+
+PASS(pass_of_halves, of_halves)
+PASS(pass_of_bytes, of_bytes)
 
 static float
 of_floats(const float *row, const float *query, Py_ssize_t width)
@@ -48,11 +77,14 @@ of_floats(const float *row, const float *query, Py_ssize_t width)
            ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-static Product *halves = of_halves, *bytes = of_bytes;
+static void (*pass_halves)(const Pass *) = pass_of_halves;
+static void (*pass_bytes)(const Pass *) = pass_of_bytes;
 static FloatProduct *floats = of_floats;
 
 #ifdef WITH_AVX2
-__attribute__((target("avx2"))) static int32_t
+#define AVX2 __attribute__((target("avx2")))
+
+AVX2 static inline int32_t
 summed(__m256i sums)
 {
     __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
@@ -61,7 +93,7 @@ summed(__m256i sums)
     return _mm_cvtsi128_si32(half);
 }
 
-__attribute__((target("avx2"))) static int32_t
+AVX2 static inline int32_t
 of_halves_avx2(const void *packed, const int8_t *query, Py_ssize_t width)
 {
     const uint8_t *row = packed;
@@ -84,7 +116,7 @@ of_halves_avx2(const void *packed, const int8_t *query, Py_ssize_t width)
     return sum;
 }
 
-__attribute__((target("avx2"))) static int32_t
+AVX2 static inline int32_t
 of_bytes_avx2(const void *codes, const int8_t *query, Py_ssize_t width)
 {
     const int8_t *row = codes;
@@ -98,8 +130,11 @@ of_bytes_avx2(const void *codes, const int8_t *query, Py_ssize_t width)
     return summed(sums) + of_bytes(row + i, query + i, width - i);
 }
 
+AVX2 PASS(pass_of_halves_avx2, of_halves_avx2)
+AVX2 PASS(pass_of_bytes_avx2, of_bytes_avx2)
+
 /* The same sums in the same order, eight at a time. */
-__attribute__((target("avx2"))) static float
+AVX2 static float
 of_floats_avx2(const float *row, const float *query, Py_ssize_t width)
 {
     __m256 sums = _mm256_setzero_ps();
@@ -121,8 +156,8 @@ choose_instructions(void)
 #ifdef WITH_AVX2
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) {
-        halves = of_halves_avx2;
-        bytes = of_bytes_avx2;
+        pass_halves = pass_of_halves_avx2;
+        pass_bytes = pass_of_bytes_avx2;
         floats = of_floats_avx2;
     }
 #endif
@@ -160,17 +195,10 @@ byte_products(PyObject *Py_UNUSED(module), PyObject *args)
     Py_ssize_t known = ITEMS(all[1], float);
     if (!width || all[0].len != known * width || !exist(&all[2], known, count))
         return finished(all, 5, "byte_products: the arrays do not fit each other");
-    const char *codes = all[0].buf;
-    const float *steps = all[1].buf;
-    const int64_t *rows = all[2].buf;
-    float *out = all[4].buf;
-    Product *product = packed ? halves : bytes;
+    Pass pass = {all[0].buf, all[1].buf, all[2].buf, count, width, all[3].buf,
+                 factor,     shift,      scale,      all[4].buf};
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t i = 0; i < count; i++) {
-        int64_t row = rows ? rows[i] : i;
-        int64_t found = product(codes + row * width, all[3].buf, width);
-        out[i] = (float)(factor * found + shift) * steps[row] * scale;
-    }
+    (packed ? pass_halves : pass_bytes)(&pass);
     Py_END_ALLOW_THREADS
     return finished(all, 5, NULL);
 }
@@ -227,6 +255,82 @@ exact_products(PyObject *Py_UNUSED(module), PyObject *args)
     }
     Py_END_ALLOW_THREADS
     return finished(all, 4, NULL);
+}
+
+/* The first place from `at` on whose value is above `cut`, or `count`. */
+WIDE static Py_ssize_t
+next_higher(const float *values, Py_ssize_t at, Py_ssize_t count, float cut)
+{
+    for (; at + RUN <= count; at += RUN) {
+        int any = 0;
+        for (int i = 0; i < RUN; i++)
+            any |= values[at + i] > cut;
+        if (any)
+            break;
+    }
+    while (at < count && !(values[at] > cut))
+        at++;
+    return at;
+}
+
+/* highest(values float32, out float64): the highest values, in no order; as many as `out` holds. */
+PyObject *
+highest(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[2]; /* values, out */
+    if (!PyArg_ParseTuple(args, "y*w*", &all[0], &all[1]))
+        return NULL;
+    Py_ssize_t count = ITEMS(all[0], float), wanted = ITEMS(all[1], double), at = 0;
+    if (wanted > count)
+        return finished(all, 2, "highest: the arrays do not fit each other");
+    const float *values = all[0].buf;
+    double *heap = all[1].buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (; at < wanted; at++) {
+        heap[at] = values[at];
+        heap_rise(heap, at);
+    }
+    while (wanted && (at = next_higher(values, at, count, (float)heap[0])) < count) {
+        heap[0] = values[at++];
+        heap_sink(heap, wanted);
+    }
+    Py_END_ALLOW_THREADS
+    return finished(all, 2, NULL);
+}
+
+WIDE static void
+add_up(const float *values, Py_ssize_t count, double *totals, double *squares)
+{
+    Py_ssize_t i = 0;
+    for (; i + RUN <= count; i += RUN)
+        for (int lane = 0; lane < RUN; lane++) {
+            double value = values[i + lane];
+            totals[lane] += value;
+            squares[lane] += value * value;
+        }
+    for (; i < count; i++) {
+        totals[0] += values[i];
+        squares[0] += (double)values[i] * values[i];
+    }
+    for (int lane = 1; lane < RUN; lane++) {
+        totals[0] += totals[lane];
+        squares[0] += squares[lane];
+    }
+}
+
+/* sums(values float32) → (sum, sum of squares), about right: added up in any order. */
+PyObject *
+sums(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer values;
+    double totals[RUN] = {0}, squares[RUN] = {0};
+    if (!PyArg_ParseTuple(args, "y*", &values))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    add_up(values.buf, ITEMS(values, float), totals, squares);
+    Py_END_ALLOW_THREADS
+    let_go(&values, 1);
+    return Py_BuildValue("dd", totals[0], squares[0]);
 }
 
 /* The places of the values that are at least as high as the cut. Few are: whole runs are passed

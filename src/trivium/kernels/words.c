@@ -151,36 +151,6 @@ tally(PyObject *Py_UNUSED(module), PyObject *args)
     return Py_BuildValue("Lndd", (long long)rows[0], runs, totals[0], squares[0]);
 }
 
-/* A heap whose top is the least: lets the value at the top sink to its place. */
-static void
-sink(double *heap, Py_ssize_t size)
-{
-    Py_ssize_t at = 0;
-    double value = heap[0];
-    for (;;) {
-        Py_ssize_t child = 2 * at + 1;
-        if (child >= size)
-            break;
-        if (child + 1 < size && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= value)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = value;
-}
-
-/* Lets the value at a place rise to its own. */
-static void
-rise(double *heap, Py_ssize_t at)
-{
-    double value = heap[at];
-    for (; at && heap[(at - 1) / 2] > value; at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = value;
-}
-
 /* The first row from `at` on whose score is above `cut` (or as high, if `level`), or `count`. Few
  * are, so whole runs are passed over at once. */
 WIDE static Py_ssize_t
@@ -200,17 +170,17 @@ next_above(const double *scores, Py_ssize_t at, Py_ssize_t count, double cut, in
 
 /* The rows of the highest scores above 0, at most `wanted`, ascending; of equal ones the first. */
 static Py_ssize_t
-highest(const double *scores, Py_ssize_t count, double *heap, Py_ssize_t wanted, int64_t *rows)
+best_rows(const double *scores, Py_ssize_t count, double *heap, Py_ssize_t wanted, int64_t *rows)
 {
     Py_ssize_t held = 0, level = 0, written = 0, at = 0;
     for (; held < wanted && at < count; at++)
         if (scores[at] > 0) {
             heap[held] = scores[at];
-            rise(heap, held++);
+            heap_rise(heap, held++);
         }
     while (held && (at = next_above(scores, at, count, heap[0], 0)) < count) {
         heap[0] = scores[at++];
-        sink(heap, held);
+        heap_sink(heap, held);
     }
     for (Py_ssize_t i = 0; i < held; i++)
         level += heap[i] == heap[0]; /* so many of those that equal the cut are among the best */
@@ -233,7 +203,7 @@ best(PyObject *Py_UNUSED(module), PyObject *args)
     double *heap = malloc((size_t)(wanted + 1) * sizeof(double));
     if (heap && wanted) {
         Py_BEGIN_ALLOW_THREADS
-        written = highest(all[0].buf, ITEMS(all[0], double), heap, wanted, all[1].buf);
+        written = best_rows(all[0].buf, ITEMS(all[0], double), heap, wanted, all[1].buf);
         Py_END_ALLOW_THREADS
     }
     let_go(all, 2);
