@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 from psycopg import Connection, IsolationLevel, sql
+from psycopg.errors import InFailedSqlTransaction
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from trivium.errors import LibraryReadOnly, LibraryUnavailable, NotALibrary, TriviumError, command
@@ -35,7 +36,7 @@ MOST_CONFLICTS = 5
 WAIT_SECONDS = 30
 """How long a writer waits for another one, and a reader for a connection, before it gives up."""
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # errors come to the caller
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # errors come to the caller
 
 Values = Mapping[str, Any] | Sequence[Any]
 Before = Callable[[Connection[Row]], None]
@@ -44,10 +45,28 @@ Before = Callable[[Connection[Row]], None]
 class Transaction:
     """Named statements on one connection, inside its transaction."""
 
-    def __init__(self, connection: Connection[Row], statements: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: Connection[Row], statements: Mapping[str, str], shown: str
+    ) -> None:
         self.connection = connection
         self.ended = False
         self._statements = statements
+        self._shown = shown
+        self._failure: TriviumError | None = None
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Errors in our words. After one of them the server answers nothing more in this
+        transaction; then it is the reason that is told again.
+        """
+        try:
+            with in_our_words(self._shown):
+                yield
+        except TriviumError as error:
+            if self._failure and isinstance(error.__cause__, InFailedSqlTransaction):
+                raise self._failure  # noqa: B904  # with a cause of its own
+            self._failure = error
+            raise
 
     def execute(self, statement: str, values: Values = (), /) -> psycopg.Cursor[Row]:
         """Run the statement of this name."""
@@ -155,13 +174,13 @@ class Connections:
     def reading(self) -> Iterator[Transaction]:
         """What this thread reads in: the state of its view, or each statement the newest one."""
         if inside := self._inside():
-            with in_our_words(self.address.shown):
+            with inside[-1].asking():
                 yield inside[-1]
             return
         with in_our_words(self.address.shown):
             connection = self._take()
             try:
-                yield Transaction(connection, self._statements)
+                yield self._on(connection)
             finally:
                 self._pool.putconn(connection)
 
@@ -176,7 +195,7 @@ class Connections:
             except BaseException:
                 self._give_back(connection)
                 raise
-        transaction = Transaction(connection, self._statements)
+        transaction = self._on(connection)
         self._local.inside = [*self._inside(), transaction]
         return transaction
 
@@ -222,7 +241,7 @@ class Connections:
                         "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
                         (self.address.schema,),
                     )
-                    yield Transaction(connection, self._statements)
+                    yield self._on(connection)
                     if self._before_commit:
                         self._before_commit(connection)
                     all_is_said = True
@@ -256,7 +275,7 @@ class Connections:
         with in_our_words(self.address.shown):
             connection = self._take()
             try:
-                yield Transaction(connection, self._statements)
+                yield self._on(connection)
             finally:
                 self._pool.putconn(connection)
 
@@ -289,6 +308,9 @@ class Connections:
         self._pool.close()
 
     # --- connections -----------------------------------------------------------------------------
+
+    def _on(self, connection: Connection[Row]) -> Transaction:
+        return Transaction(connection, self._statements, self.address.shown)
 
     def _take(self) -> Connection[Row]:
         """A connection that answers. One that was lost is replaced; if that fails, why it does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trivium.errors import InvalidValue, UnknownModel
 from trivium.protocols import Model
-from trivium.store.record.database import Database
+from trivium.store.record.database import Database, repeatable
 from trivium.store.record.writing import new_generation
 from trivium.types import chunk_id
 
@@ -15,16 +15,19 @@ class RecordQueue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @repeatable
     def forgive(self, fingerprint: str) -> None:
         if self.problems(fingerprint, 1) or self.outage(fingerprint):
             with self._database.writing() as transaction:
                 transaction.execute("forgive", (fingerprint,))
                 transaction.execute("forget_outage", (f"outage {fingerprint}",))
 
+    @repeatable
     def note(self, fingerprint: str, hash: str, problem: str) -> None:
         with self._database.writing() as transaction:
             transaction.execute("note_problem", (problem, hash, fingerprint))
 
+    @repeatable
     def note_outage(self, fingerprint: str, problem: str) -> None:
         with self._database.writing() as transaction:
             values = (f"outage {fingerprint}", problem)
@@ -48,6 +51,7 @@ class RecordQueue:
             rows = reader.execute("building").fetchall()
         return [Model(row["name"], row["fingerprint"], row["dimension"], False) for row in rows]
 
+    @repeatable
     def build(self, model: Model) -> None:
         with self._database.writing() as transaction:
             values = (model.name, model.fingerprint, model.dimension)
@@ -56,6 +60,7 @@ class RecordQueue:
             transaction.execute("wait_for_model", (model.fingerprint,))
             new_generation(transaction, None)
 
+    @repeatable
     def switch(self, fingerprint: str) -> None:
         with self._database.writing() as transaction:
             (waiting,) = transaction.execute("waits_for_model", (fingerprint,)).fetchone()
@@ -72,6 +77,7 @@ class RecordQueue:
             transaction.execute("stop_building", (fingerprint,))
             new_generation(transaction, None)
 
+    @repeatable
     def drop(self, fingerprint: str) -> None:
         with self._database.writing() as transaction:
             transaction.execute("drop_model", (fingerprint,))
