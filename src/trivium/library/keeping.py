@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from trivium.checks import check_scopes
+from trivium.config import library_toml
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
 from trivium.pipeline import EVERYTHING
 from trivium.present import facets
-from trivium.protocols import Optimizes
+from trivium.protocols import KeepsTextSearch, Optimizes
 from trivium.store.record.database import repeatable
 from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 
@@ -47,6 +48,17 @@ class Keeping(Opened):
         if not isinstance(self._store, Optimizes):
             raise InvalidValue("this library keeps its index in order itself; leave it as it is")
         return self._store.optimize()
+
+    def use_text_search(self, name: str) -> int:
+        """Store the words of all passages anew, in this text-search configuration of PostgreSQL;
+        how many passages.
+        """
+        if not isinstance(self._store, KeepsTextSearch):
+            raise InvalidValue("only a library in PostgreSQL has a text-search configuration")
+        settings = replace(self.settings, text_search=name)
+        count = self._store.use_text_search(name, library_toml(self.profile_name, settings))
+        self.settings = settings
+        return count
 
     @repeatable
     def documents(
