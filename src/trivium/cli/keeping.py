@@ -91,7 +91,10 @@ def optimize(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Merge the pieces that edits have left of the index, or store words anew."""
+    """Merge the pieces that edits have left of the index, or store words anew.
+
+    Vectors in LanceDB are written anew, from the record.
+    """
     from trivium.opening import open as open_library
 
     with open_library(locate(library)) as opened:
