@@ -28,8 +28,9 @@ from trivium.errors import (
     NotALibrary,
     StorageFull,
 )
+from trivium.opening import examine
 from trivium.protocols import Model
-from trivium.store.postgres import schema
+from trivium.store.postgres import reaching, schema
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.nearest import Model as Indexed
 from trivium.store.postgres.nearest import make_graph
@@ -116,6 +117,16 @@ class TestOpening:
                 PostgresStore(Address.parse(f"postgresql://ann:s3cret@127.0.0.1:{port}/notes"))
         assert "s3cret" not in str(error.value)
 
+    def test_a_server_that_never_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It takes connections and says nothing: stopped, or another program altogether."""
+        monkeypatch.setitem(reaching.ARGUMENTS, "connect_timeout", 2)  # the least there is
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/notes"
+            with pytest.raises(LibraryUnavailable, match=r"cannot be reached .*timeout.* start it"):
+                PostgresStore(Address.parse(url))
+
     def test_a_database_that_does_not_exist(self, postgres_server: str) -> None:
         parts = urlsplit(postgres_server)
         url = f"postgresql://{parts.netloc}/nowhere"
@@ -175,6 +186,24 @@ class TestOpening:
             with psycopg.connect(postgres_server, autocommit=True) as connection:
                 connection.execute("DROP DATABASE bare WITH (FORCE)")
                 connection.execute("DROP ROLE guest")
+
+    def test_an_extension_that_is_gone(self, postgres_server: str) -> None:
+        """Dropped under a library that is open, and under one that is to be opened."""
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE stripped TEMPLATE template0")
+        url = f"postgresql://{urlsplit(postgres_server).netloc}/stripped"
+        try:
+            with opened(url, create=True) as store:
+                with administrator(url) as connection:
+                    connection.execute("DROP EXTENSION vector CASCADE")
+                with pytest.raises(LibraryCorrupt, match="runs: CREATE EXTENSION vector"):
+                    found(store, "ax")
+            with pytest.raises(LibraryCorrupt, match=r"no extension vector .* CREATE EXTENSION"):
+                PostgresStore(Address.parse(url))
+            assert examine(url)[0].endswith("restore it from a copy")
+        finally:
+            with psycopg.connect(postgres_server, autocommit=True) as connection:
+                connection.execute("DROP DATABASE stripped WITH (FORCE)")
 
     def test_an_old_extension_or_none_at_all(
         self, postgres_server: str, monkeypatch: pytest.MonkeyPatch

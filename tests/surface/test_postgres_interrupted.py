@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import trivium
-from trivium.errors import LibraryBusy, LibraryUnavailable
+from trivium.errors import LibraryBusy, LibraryUnavailable, StorageFull
 from trivium.store.postgres.address import Address
 from trivium.types import NO_FILTER, Filter, Grant
 
@@ -159,6 +159,30 @@ def test_a_search_that_takes_too_long_says_so_at_every_step(
             with pytest.raises(LibraryBusy, match="raise statement_timeout"):
                 limited.search("axe", profile=profile, filter=filter)
         assert limited.search("axe", profile=profile, filter=filter).hits
+
+
+# --- what is read in ------------------------------------------------------------------------------
+
+FULL = """
+CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER full_disk BEFORE INSERT ON archive FOR EACH ROW EXECUTE FUNCTION full();
+"""
+
+
+def test_what_is_wrong_with_the_server_is_no_fault_of_each_file(
+    library: trivium.Library, server: Any, tmp_path: Path
+) -> None:
+    """Of thousands of files each waited for a server that was gone, and was named."""
+    for name in "abc":
+        (tmp_path / f"{name}.md").write_text(f"A note called {name}.")
+    server.execute(FULL.replace("full()", "full_disk()"))
+    for source in (None, "obsidian"):
+        with pytest.raises(StorageFull, match="free some space"):
+            library.add(tmp_path, source=source)
+    server.execute("DROP TRIGGER full_disk ON archive")
+    assert len(library.add(tmp_path).added) == 3
+    assert library.doctor() == []
 
 
 # --- what is written -----------------------------------------------------------------------------

@@ -160,6 +160,7 @@ class Connections:
                         f"{shown} holds no library; make one with {command('init', shown)}"
                     )
                 tables.prepare(connection, schema, shown)
+            tables.complete(connection, shown)
             tables.search_path(connection, schema)
             tables.migrate(connection, schema, shown)
 
@@ -261,7 +262,8 @@ class Connections:
         if not isinstance(cause, psycopg.Error):
             return None
         in_the_way = (cause.sqlstate or "")[:2] == "40"  # serialisation failures, deadlocks
-        tries = MOST_CONFLICTS if in_the_way else 1 if is_lost(cause) else 0
+        lost = is_lost(cause) and cause.pgconn is None  # else none could be made
+        tries = MOST_CONFLICTS if in_the_way else int(lost)
         return random.uniform(0, 0.05 * 2**attempt) if attempt < tries else None
 
     @contextmanager
@@ -283,7 +285,11 @@ class Connections:
         """A connection of its own, outside of any transaction, for building an index."""
         with in_our_words(self.address.shown):
             connection = reach(self.address)
-            self._configure(connection)
+            try:
+                self._configure(connection)
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
     def size(self) -> int:
@@ -317,7 +323,7 @@ class Connections:
         try:
             return self._pool.getconn(timeout=_PATIENCE)
         except PoolTimeout:
-            reach(self.address).close()  # says what is wrong
+            self.alone().close()  # says what is wrong
             return self._pool.getconn(timeout=WAIT_SECONDS)
 
     def _give_back(self, connection: Connection[Row]) -> None:
