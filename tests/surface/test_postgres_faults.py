@@ -284,6 +284,7 @@ class TestWhileItRuns:
     def test_who_may_only_read_is_told_so(self, postgres: str) -> None:
         with opened(postgres, create=True) as store:
             store.put([draft("a", "axe")], NOW)
+            assert store.status()["writable"]
         schema_name = sql.Identifier(Address.parse(postgres).schema)
         role = sql.Identifier(f"reader_{Address.parse(postgres).schema}")
         with administrator(postgres) as connection:
@@ -296,6 +297,7 @@ class TestWhileItRuns:
         try:
             with opened(as_role(postgres, role._obj[0])) as store:
                 assert found(store, "ax") == ["a@1/0"]
+                assert not store.status()["writable"]
                 with pytest.raises(LibraryReadOnly, match="ask its owner to GRANT"):
                     store.put([draft("b", "axe")], NOW)
                 assert found(store, "ax") == ["a@1/0"]

@@ -41,6 +41,9 @@ SELECT
      JOIN documents d ON d.number = q.document AND d.version = q.version) AS facts,
   (SELECT count(*) FROM words) AS indexed;
 
+-- name: may_write
+SELECT has_table_privilege('commits', 'INSERT') AND NOT pg_is_in_recovery();
+
 -- name: unindexed_chunks
 SELECT count(*) FROM chunks c
 JOIN documents d ON d.number = c.document AND d.version = c.version

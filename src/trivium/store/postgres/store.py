@@ -92,8 +92,10 @@ class PostgresStore(RecordStore):
 
     def status(self) -> dict[str, Any]:
         with self._connections.reading() as reader:
+            (may_write,) = reader.execute("may_write").fetchone() or (False,)
             row = reader.execute("state", ("text_search",)).fetchone()
-        return super().status() | {"text_search": row["value"] if row else "english"}
+        told = {"writable": self._connections.writable and may_write}
+        return super().status() | told | {"text_search": row["value"] if row else "english"}
 
     def view(
         self,
