@@ -17,6 +17,7 @@ import pytest
 from postgres import own_server
 from psycopg import sql
 
+import trivium
 from trivium.errors import (
     InvalidValue,
     LibraryBusy,
@@ -326,10 +327,29 @@ class TestWhileItRuns:
                 assert model is not None
                 make_graph(connection, model)
             with (
-                pytest.raises(ModelMismatch, match="embed again"),
+                pytest.raises(ModelMismatch, match="run 'trivium embed'"),
                 store._connections.writing() as transaction,
             ):
                 transaction.connection.execute("INSERT INTO vectors VALUES ('h', 1, '[1,0]')")
+
+    def test_vectors_that_somebody_spoilt_are_made_anew(self, postgres: str) -> None:
+        with trivium.init(postgres, model="hashing") as library:
+            for name in ("axe", "sword", "bow"):
+                library.add_text(f"the {name} of the king", title=name, id=name)
+            before = [(hit.id, hit.score) for hit in library.search("sword")]
+            with administrator(postgres) as connection:
+                connection.execute("UPDATE vectors SET vector = '[1,2,3]' WHERE ctid = '(0,1)'")
+                connection.execute("DELETE FROM vectors WHERE ctid = '(0,2)'")
+            result = library.search("sword")
+            assert result.hits[0].id == "sword"
+            assert "run 'trivium embed'" in result.degraded[0]
+            assert library.doctor() == [
+                "1 texts have no vector and do not wait for one; run 'trivium embed'",
+                "1 vectors do not have their model's dimension; run 'trivium embed'",
+            ]
+            assert library.embed().embedded == 2
+            assert library.doctor() == []
+            assert [(hit.id, hit.score) for hit in library.search("sword")] == before
 
     def test_a_name_that_no_index_can_hold(self, postgres: str) -> None:
         name = "".join(content_hash(str(n)) for n in range(100))  # 6,400 letters, nothing repeats

@@ -59,5 +59,8 @@ SELECT count(*) FROM words w WHERE NOT EXISTS (
 SELECT count(*) FROM vectors v JOIN models m ON m.number = v.model
 WHERE vector_dims(v.vector) <> m.dimension;
 
+-- name: drop_misfit_vectors
+DELETE FROM vectors v USING models m WHERE m.number = v.model AND vector_dims(v.vector) <> m.dimension;
+
 -- name: count_vectors
 SELECT count(*) FROM vectors WHERE model = ?;

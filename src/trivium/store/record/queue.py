@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trivium.errors import InvalidValue, UnknownModel
 from trivium.protocols import Model
 from trivium.store.record.database import Database, repeatable
+from trivium.store.record.inspect import VECTORS_AT_FAULT
 from trivium.store.record.writing import new_generation
 from trivium.types import chunk_id
 
@@ -21,6 +24,18 @@ class RecordQueue:
             with self._database.writing() as transaction:
                 transaction.execute("forgive", (fingerprint,))
                 transaction.execute("forget_outage", (f"outage {fingerprint}",))
+
+    @repeatable
+    def mend(self, fingerprints: Sequence[str]) -> None:
+        """Let what has no vector that fits, and does not wait for one, wait for these models."""
+        with self._database.reading() as reader:
+            wrong = [reader.execute(name).fetchone()[0] for name in VECTORS_AT_FAULT]
+        if any(wrong):
+            with self._database.writing() as transaction:
+                transaction.execute("drop_misfit_vectors")
+                for fingerprint in fingerprints:
+                    transaction.execute("wait_for_model", (fingerprint,))
+                new_generation(transaction, None)
 
     @repeatable
     def note(self, fingerprint: str, hash: str, problem: str) -> None:
