@@ -1,19 +1,23 @@
 """Quality on PostgreSQL beside a folder's: the same documents, vectors and questions on both.
 
     python bench/quality_postgres.py [--data ../shared/data] [--postgres ADDRESS] [--sets srd51 …]
+                                     [--write]
 
 The library of each collection is made as `trivium eval` makes it, and copied to a schema of its
-own, so that no model is called twice. Without an address a server is started for it.
+own, so that no model is called twice. Without an address a server is started for it. `--write`
+puts the table into bench/README.md with the commit it was measured at.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from latency import write
 from trivium import opening
 from trivium.evaluate.beir import read_folder
 from trivium.evaluate.building import bench, built
@@ -59,8 +63,12 @@ def measured(library: Library, judged: Judged) -> dict[str, float]:
     return found
 
 
-def rows(folder: Path, address: str) -> Iterator[str]:
-    """A line for each set of queries and way to answer: folder, PostgreSQL."""
+Measured = dict[str, tuple[float, float]]
+"""By way to answer: in a folder, and in PostgreSQL."""
+
+
+def sets(folder: Path, address: str) -> Iterator[tuple[str, Measured]]:
+    """Each set of queries by name."""
     copied = ""
     for queries in sorted(folder.glob("queries*.jsonl")):
         judged = read_folder(folder, queries.stem, None)
@@ -71,8 +79,24 @@ def rows(folder: Path, address: str) -> Iterator[str]:
                 opening.copy(made.library.folder, copied)
         with Library(copied) as library:
             there = measured(library, judged)
-        for name in here:
-            yield f"| {judged.name} | {name} | {here[name]:.4f} | {there[name]:.4f} |"
+        yield judged.name, {way: (here[way], there[way]) for way in here}
+
+
+def table(found: dict[str, Measured]) -> str:
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    lines = [
+        f"nDCG@10 in a folder / in PostgreSQL, commit {commit}.",
+        "",
+        f"| | {' | '.join(found)} |",
+        f"|---|{'---:|' * len(found)}",
+    ]
+    for way in (*LEGS, *PROFILES):
+        pairs = (found[name][way] for name in found)
+        shown = (" / ".join(f"{one:.3f}".removeprefix("0") for one in pair) for pair in pairs)
+        lines.append(f"| {way} | {' | '.join(shown)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -80,12 +104,18 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--postgres", default="")
     parser.add_argument("--sets", nargs="*", default=["srd51", "cranfield", "scifact"])
+    parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     with server() if not arguments.postgres else _given(arguments.postgres) as address:
-        print("| set | | a folder | PostgreSQL |\n|---|---|---:|---:|", flush=True)
-        for name in arguments.sets:
-            for line in rows(arguments.data / name, address):
-                print(line, flush=True)
+        found: dict[str, Measured] = {}
+        for folder in arguments.sets:
+            for name, measured_there in sets(arguments.data / folder, address):
+                found[name] = measured_there
+                print(name, measured_there, file=sys.stderr, flush=True)
+    text = table(found)
+    print(text)
+    if arguments.write:
+        write("postgres", text)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -51,7 +51,7 @@ class FactReader(Protocol):
 
 
 class FactSource(Protocol):
-    """Statements read once, from front to back; the prefixes are known when all are read."""
+    """Statements, read from front to back; the prefixes are known when all are read."""
 
     @property
     def prefixes(self) -> Mapping[str, str]: ...
@@ -68,7 +68,7 @@ class GraphStore(Protocol):
 
     def strike(
         self,
-        quads: Iterable[Quad],
+        quads: Sequence[Quad],
         reader: FactReader,
         now: datetime,
         decision: Mapping[str, Any] | None = None,

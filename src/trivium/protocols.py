@@ -360,6 +360,14 @@ class Optimizes(Protocol):
         """Merge them into one; how many there were."""
 
 
+@runtime_checkable
+class KeepsTextSearch(Protocol):
+    """A store whose database has text-search configurations of its own, and keeps words in one."""
+
+    def use_text_search(self, name: str, made_with: str) -> int:
+        """Store all words anew in this one, and how the library is made; how many passages."""
+
+
 class FeedbackLog(Protocol):
     """What people and agents thought of what they found. A judgement is never changed."""
 

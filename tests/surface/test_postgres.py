@@ -218,16 +218,24 @@ def test_libraries_lie_side_by_side_in_schemas(postgres: str) -> None:
         trivium.open(other)
 
 
-def test_a_folder_and_a_server_are_tiers_of_one_search(
+def test_a_folder_a_server_and_a_bundle_are_tiers_of_one_search(
     library: trivium.Library, postgres: str, tmp_path: Path
 ) -> None:
     library.add_text("the axe of the team", title="Theirs", id="theirs")
     with trivium.init(tmp_path / "mine.trivium", model="hashing") as mine:
         mine.add_text("the axe of mine", title="Mine", id="mine")
-    tiers = [Tier("agent", tmp_path / "mine.trivium"), Tier("project", postgres)]
+    with trivium.init(tmp_path / "given.trivium", model="hashing") as given:
+        given.add_text("the axe of everybody", title="Given", id="given")
+        given.add_text("the axe of the team, as it was", title="Theirs", id="theirs")
+        given.export_bundle(tmp_path / "given.omnidata")
+    tiers = [
+        Tier("agent", tmp_path / "mine.trivium"),
+        Tier("project", postgres),
+        Tier("global", tmp_path / "given.omnidata"),
+    ]
     with Federation(tiers) as federation:
         found = {hit.id: hit.tier for hit in federation.search("axe")}
-    assert found == {"mine": "agent", "theirs": "project"}
+    assert found == {"mine": "agent", "theirs": "project", "given": "global"}
 
 
 WRITER = """

@@ -17,6 +17,7 @@ import pytest
 from postgres import own_server
 from psycopg import sql
 
+import trivium
 from trivium.errors import (
     InvalidValue,
     LibraryBusy,
@@ -28,8 +29,9 @@ from trivium.errors import (
     NotALibrary,
     StorageFull,
 )
+from trivium.opening import examine
 from trivium.protocols import Model
-from trivium.store.postgres import schema
+from trivium.store.postgres import reaching, schema
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.nearest import Model as Indexed
 from trivium.store.postgres.nearest import make_graph
@@ -116,6 +118,16 @@ class TestOpening:
                 PostgresStore(Address.parse(f"postgresql://ann:s3cret@127.0.0.1:{port}/notes"))
         assert "s3cret" not in str(error.value)
 
+    def test_a_server_that_never_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It takes connections and says nothing: stopped, or another program altogether."""
+        monkeypatch.setitem(reaching.ARGUMENTS, "connect_timeout", 2)  # the least there is
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/notes"
+            with pytest.raises(LibraryUnavailable, match=r"cannot be reached .*timeout.* start it"):
+                PostgresStore(Address.parse(url))
+
     def test_a_database_that_does_not_exist(self, postgres_server: str) -> None:
         parts = urlsplit(postgres_server)
         url = f"postgresql://{parts.netloc}/nowhere"
@@ -175,6 +187,24 @@ class TestOpening:
             with psycopg.connect(postgres_server, autocommit=True) as connection:
                 connection.execute("DROP DATABASE bare WITH (FORCE)")
                 connection.execute("DROP ROLE guest")
+
+    def test_an_extension_that_is_gone(self, postgres_server: str) -> None:
+        """Dropped under a library that is open, and under one that is to be opened."""
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE stripped TEMPLATE template0")
+        url = f"postgresql://{urlsplit(postgres_server).netloc}/stripped"
+        try:
+            with opened(url, create=True) as store:
+                with administrator(url) as connection:
+                    connection.execute("DROP EXTENSION vector CASCADE")
+                with pytest.raises(LibraryCorrupt, match="runs: CREATE EXTENSION vector"):
+                    found(store, "ax")
+            with pytest.raises(LibraryCorrupt, match=r"no extension vector .* CREATE EXTENSION"):
+                PostgresStore(Address.parse(url))
+            assert examine(url)[0].endswith("restore it from a copy")
+        finally:
+            with psycopg.connect(postgres_server, autocommit=True) as connection:
+                connection.execute("DROP DATABASE stripped WITH (FORCE)")
 
     def test_an_old_extension_or_none_at_all(
         self, postgres_server: str, monkeypatch: pytest.MonkeyPatch
@@ -255,6 +285,7 @@ class TestWhileItRuns:
     def test_who_may_only_read_is_told_so(self, postgres: str) -> None:
         with opened(postgres, create=True) as store:
             store.put([draft("a", "axe")], NOW)
+            assert store.status()["writable"]
         schema_name = sql.Identifier(Address.parse(postgres).schema)
         role = sql.Identifier(f"reader_{Address.parse(postgres).schema}")
         with administrator(postgres) as connection:
@@ -267,6 +298,7 @@ class TestWhileItRuns:
         try:
             with opened(as_role(postgres, role._obj[0])) as store:
                 assert found(store, "ax") == ["a@1/0"]
+                assert not store.status()["writable"]
                 with pytest.raises(LibraryReadOnly, match="ask its owner to GRANT"):
                     store.put([draft("b", "axe")], NOW)
                 assert found(store, "ax") == ["a@1/0"]
@@ -295,10 +327,29 @@ class TestWhileItRuns:
                 assert model is not None
                 make_graph(connection, model)
             with (
-                pytest.raises(ModelMismatch, match="embed again"),
+                pytest.raises(ModelMismatch, match="run 'trivium embed'"),
                 store._connections.writing() as transaction,
             ):
                 transaction.connection.execute("INSERT INTO vectors VALUES ('h', 1, '[1,0]')")
+
+    def test_vectors_that_somebody_spoilt_are_made_anew(self, postgres: str) -> None:
+        with trivium.init(postgres, model="hashing") as library:
+            for name in ("axe", "sword", "bow"):
+                library.add_text(f"the {name} of the king", title=name, id=name)
+            before = [(hit.id, hit.score) for hit in library.search("sword")]
+            with administrator(postgres) as connection:
+                connection.execute("UPDATE vectors SET vector = '[1,2,3]' WHERE ctid = '(0,1)'")
+                connection.execute("DELETE FROM vectors WHERE ctid = '(0,2)'")
+            result = library.search("sword")
+            assert result.hits[0].id == "sword"
+            assert "run 'trivium embed'" in result.degraded[0]
+            assert library.doctor() == [
+                "1 texts have no vector and do not wait for one; run 'trivium embed'",
+                "1 vectors do not have their model's dimension; run 'trivium embed'",
+            ]
+            assert library.embed().embedded == 2
+            assert library.doctor() == []
+            assert [(hit.id, hit.score) for hit in library.search("sword")] == before
 
     def test_a_name_that_no_index_can_hold(self, postgres: str) -> None:
         name = "".join(content_hash(str(n)) for n in range(100))  # 6,400 letters, nothing repeats

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -13,6 +14,8 @@ from trivium.config import load_profile, profile_text
 from trivium.errors import InvalidValue
 
 psycopg = pytest.importorskip("psycopg", reason="the extra 'postgres' is not installed")
+
+Run = Callable[..., CompletedProcess[str]]
 
 TEXTS = {
     "axe": ("Weapons", "A battle axe hangs in the hall of the dwarf king."),
@@ -125,10 +128,82 @@ def test_words_are_stored_in_the_profiles_configuration(postgres: str, tmp_path:
                 f"SET search_path TO {schema}, public;"
                 "UPDATE state SET value = 'english' WHERE key = 'text_search'"
             )
-        assert "add the sources" in str(refused.value)
+        assert "run: trivium optimize --text-search" in str(refused.value)
         connection.execute(f"DROP SCHEMA {schema}_copy CASCADE")
 
 
 def test_a_configuration_that_the_server_lacks(postgres: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidValue, match=r"no text-search configuration 'germann'.*german"):
         trivium.init(postgres, profile=german(tmp_path, "germann"), model="none")
+
+
+def stored(postgres: str) -> list[tuple[int, str]]:
+    """The tsvectors as they lie in the database."""
+    address, _, schema = postgres.partition("?schema=")
+    with psycopg.connect(address) as connection:
+        rows = connection.execute(f"SELECT chunk, vector::text FROM {schema}.words ORDER BY chunk")
+        return [(chunk, vector) for chunk, vector in rows]
+
+
+def test_words_are_stored_anew_in_another_configuration(
+    postgres: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Afterwards they are those of a library that was made with it."""
+    monkeypatch.setattr("trivium.store.postgres.own_search._BATCH", 2)
+    facts = tmp_path / "facts.ttl"
+    facts.write_text('@prefix m: <http://march/> . m:hut m:called "Hütten der Händler im Wald" .')
+    right = f"{postgres}_right"
+    made = ((postgres, "jicklejime"), (right, german(tmp_path, "german")))
+    for place, profile in made:
+        with trivium.init(place, profile=profile, model="hashing") as library:
+            library.add_text("## Wälder\n\nDie Häuser der Zwerge", title="a", id="a", tags=["Orte"])
+            library.add_text("東京都の歴史", title="Tokyo", id="tokyo")
+            library.add_text("Früher stand hier anderes", title="b", id="b")
+            library.add_text("Die Türme der Städte", title="b", id="b")
+            library.import_facts(facts)
+    with trivium.open(postgres) as library:
+        assert found(library, "haus") == []
+        generation = library.status()["generation"]
+    assert stored(postgres) != stored(right)
+
+    done = run("optimize", "-L", postgres, "--text-search", "german")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "stored the words of 4 passages in 'german'\n"
+    assert stored(postgres) == stored(right)
+    with trivium.open(postgres) as library:
+        assert (found(library, "haus"), found(library, "turm")) == (["a"], ["b"])
+        assert library.settings.text_search == library.status()["text_search"] == "german"
+        assert library.status()["generation"] == generation
+        assert library.doctor() == []
+        library.add_text("Die Bäume", title="c", id="c")
+        assert found(library, "baum") == ["c"]
+    address, _, schema = right.partition("?schema=")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+def test_what_cannot_be_stored_anew_stays_as_it_was(
+    library: trivium.Library, postgres: str, run: Run, tmp_path: Path
+) -> None:
+    before = stored(postgres)
+    refused = run("optimize", "-L", postgres, "--text-search", "germann")
+    assert (refused.returncode, "Did you mean 'german'?" in refused.stderr) == (1, True)
+    address, _, schema = postgres.partition("?schema=")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(
+            f"SET search_path TO {schema}; CREATE FUNCTION stop() RETURNS trigger "
+            "LANGUAGE plpgsql AS $$ BEGIN IF new.chunk >= 3 THEN "
+            "RAISE EXCEPTION 'full' USING ERRCODE = 'disk_full'; END IF; RETURN new; END $$;"
+            "CREATE TRIGGER stop BEFORE UPDATE ON words FOR EACH ROW EXECUTE FUNCTION stop()"
+        )
+    full = run("optimize", "-L", postgres, "--text-search", "german")
+    assert (full.returncode, "free some space" in full.stderr) == (1, True)
+    assert stored(postgres) == before
+    with trivium.open(postgres) as again:
+        assert again.settings.text_search == again.status()["text_search"] == "english"
+        assert found(again, "crawl") == ["river"]
+
+    with trivium.init(tmp_path / "folder.trivium", model="none"):
+        pass
+    refused = run("optimize", "-L", tmp_path / "folder.trivium", "--text-search", "german")
+    assert (refused.returncode, "only a library in PostgreSQL" in refused.stderr) == (1, True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -454,3 +456,22 @@ def test_two_processes_adding_at_once_lose_nothing(tmp_path: Path) -> None:
         assert library.waiting() == 0
         assert library.search("axe", legs=["vector"], limit=100).total == 40
         assert library.doctor() == []
+
+
+def test_vectors_that_somebody_spoilt_are_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "spoilt.trivium"
+    with trivium.init(folder, model="hashing") as library:
+        for name in ("axe", "sword", "bow"):
+            library.add_text(f"the {name} of the king", title=name, id=name)
+        before = [(hit.id, hit.score) for hit in library.search("sword")]
+    with closing(sqlite3.connect(folder / "index.db")) as record, record:
+        record.execute("UPDATE vectors SET vector = x'0000803f' WHERE rowid = 1")
+        record.execute("DELETE FROM vectors WHERE rowid = 2")
+    with trivium.open(folder) as library:
+        assert [problem.split("; ")[1] for problem in library.doctor()] == [
+            "run 'trivium embed'",
+            "run 'trivium embed'",
+        ]
+        assert library.embed().embedded == 2
+        assert library.doctor() == []
+        assert [(hit.id, hit.score) for hit in library.search("sword")] == before

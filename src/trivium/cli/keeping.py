@@ -80,18 +80,36 @@ def status(library: LibraryOption = None, json: JsonOption = False) -> None:
     show_mapping(data)
 
 
-def optimize(library: LibraryOption = None, json: JsonOption = False) -> None:
-    """Merge the pieces that edits have left of the index."""
+def optimize(
+    library: LibraryOption = None,
+    text_search: Annotated[
+        str | None,
+        typer.Option(
+            help="Store the words anew in this text-search configuration of PostgreSQL.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Merge the pieces that edits have left of the index, or store words anew.
+
+    Vectors in LanceDB are written anew, from the record.
+    """
     from trivium.opening import open as open_library
 
     with open_library(locate(library)) as opened:
-        pieces = opened.optimize()
+        if text_search is None:
+            done = {"merged": opened.optimize()}
+            said = f"merged {done['merged']} pieces of the index"
+        else:
+            done = {"stored": opened.use_text_search(text_search)}
+            said = f"stored the words of {done['stored']} passages in '{text_search}'"
     if json:
         from trivium.present import to_text
 
-        typer.echo(to_text({"merged": pieces}))
+        typer.echo(to_text(done))
         return
-    typer.echo(f"merged {pieces} pieces of the index", err=True)
+    typer.echo(said, err=True)
 
 
 def doctor(library: LibraryOption = None, json: JsonOption = False) -> None:

@@ -58,7 +58,7 @@ def engine() -> Any:
 
 
 class Facts:
-    """The statements of a file, read once from front to back; `prefixes` is whole afterwards.
+    """The statements of a file, from front to back; `prefixes` is whole afterwards.
 
     Blank nodes get names that the document and their label or order in the file decide, so that
     reading the same file again gives the same statements.
@@ -71,11 +71,12 @@ class Facts:
         self._name = str(path)
         self._base = base
         self._progress = progress
-        self._blank = _BlankNames(document)
+        self._document = document
         self.prefixes: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Quad]:
         ox = engine()
+        self._blank = _BlankNames(self._document)
         kind = FORMATS[self._path.suffix.lower()]
         json_ld = kind == "JSON_LD"
         size = self._path.stat().st_size

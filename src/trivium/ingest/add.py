@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from trivium.config import IndexSettings
-from trivium.errors import MissingExtra, SourceError, TriviumError
+from trivium.errors import LibraryError, MissingExtra, SourceError, TriviumError
 from trivium.factual import GraphStore
 from trivium.graph.rdf import is_facts
 from trivium.ingest.about import about, fact_files
@@ -197,6 +197,8 @@ class Adding:
             else:  # something else that happens to lie in the folder
                 self._skipped.append(str(path))
             return
+        except LibraryError:  # no fault of the file: all that follow would fare no better
+            raise
         except TriviumError as error:
             self._errors.append((str(path), str(error)))
             return

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from trivium.errors import SourceError, TriviumError
+from trivium.errors import LibraryError, SourceError, TriviumError
 from trivium.ingest.adapters import adapter
 from trivium.ingest.add import Adding
 from trivium.ingest.draft import Fill, as_they_are, of_extraction
@@ -111,6 +111,8 @@ class Mirroring(Adding):
                 partial(self._words.fill, folder=(root / file).parent, root=root),
                 item.modified,
             )
+        except LibraryError:  # no fault of the file
+            raise
         except (TriviumError, OSError) as error:
             self._errors.append((file, str(error)))
             return None

@@ -16,6 +16,7 @@ from trivium.errors import InvalidValue, UnknownDocument, UnknownModel, UnknownS
 from trivium.factual import FactReader
 from trivium.library.homes import home_of
 from trivium.protocols import Archive, Embedder, Model, Reranker
+from trivium.store.record.database import Database
 from trivium.types import Document, Grant, Result
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class Opened:
         if self._pool:
             self._pool.shutdown()
         self._store.close()
+
+    @property
+    def _database(self) -> Database:
+        """Says whether what only reads is to be run again (`repeatable`)."""
+        return self._store.database
 
     def _threads(self) -> Executor:
         """The threads that the legs run in, made when two of them are to run at once."""

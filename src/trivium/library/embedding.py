@@ -42,10 +42,17 @@ class Embedding(Archiving):
 
         With a `model`, its vectors are made beside the active ones, which searches go on to use;
         from then on, everything new is embedded for both. If the model cannot be reached, its
-        error is raised; the next call goes on where this one stopped.
+        error is raised; the next call goes on where this one stopped. Vectors that do not have
+        their model's dimension are made anew.
         """
         if model is not None:
             return self._build(model, progress)
+        building = [one.fingerprint for one in self._store.queue.building()]
+        if active := self._at_hand():
+            self._store.queue.mend([active.fingerprint, *building])
+        return self._embed_waiting(progress)
+
+    def _embed_waiting(self, progress: Progress) -> EmbedReport:
         active = self._model()
         if active is None:
             raise InvalidValue("this library has no embedding model; it was made with 'none'")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trivium.config import Profile
 from trivium.library.searching import Searching
+from trivium.store.record.database import repeatable
 from trivium.types import NO_FILTER, OWNER, Filter, Grant, SearchRequest
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 class Explaining(Searching):
     """What looks for the stage that lost a document."""
 
+    @repeatable
     def why_not(
         self,
         name: str,

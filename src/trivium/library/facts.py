@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from trivium.errors import InvalidValue, LibraryExists, SourceError, UnknownName
 from trivium.library.filling import Filling
 from trivium.protocols import Progress, silent
+from trivium.store.record.database import repeatable
 from trivium.text import content_hash
 from trivium.types import OWNER, Grant, Pattern, Quad, Result, Statement
 from trivium.values import dataclass
@@ -127,6 +128,7 @@ class Knowing(Filling):
         """Every property that any statement has, in order."""
         return self._store.graph.predicates()
 
+    @repeatable
     def facts(
         self, subject: str, *, depth: int = 1, limit: int = 100, grant: Grant = OWNER
     ) -> Around:

@@ -233,7 +233,7 @@ class Filling(Embedding):
         problem = ""
         if embed and self.model_name != NO_MODEL:
             try:
-                made = self.embed(progress=progress)
+                made = self._embed_waiting(progress)
                 problem = next((why for _, why in made.failed), "")
             except ModelError as error:
                 problem = str(error)

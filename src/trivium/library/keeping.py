@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from trivium.checks import check_scopes
+from trivium.config import library_toml
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
 from trivium.pipeline import EVERYTHING
 from trivium.present import facets
-from trivium.protocols import Optimizes
+from trivium.protocols import KeepsTextSearch, Optimizes
+from trivium.store.record.database import repeatable
 from trivium.types import NO_FILTER, OWNER, Document, Filter, Grant, Reading, document_of
 
 SHOWN = 20
@@ -25,6 +27,7 @@ MOST_LISTED = 1000
 class Keeping(Opened):
     """What shows or removes what is stored."""
 
+    @repeatable
     def get(self, *names: str, grant: Grant = OWNER) -> list[Reading]:
         """Documents or chunks by id, `#number` or uri, whole; an unknown one is an error."""
         found = self._found(names, grant)
@@ -46,6 +49,18 @@ class Keeping(Opened):
             raise InvalidValue("this library keeps its index in order itself; leave it as it is")
         return self._store.optimize()
 
+    def use_text_search(self, name: str) -> int:
+        """Store the words of all passages anew, in this text-search configuration of PostgreSQL;
+        how many passages.
+        """
+        if not isinstance(self._store, KeepsTextSearch):
+            raise InvalidValue("only a library in PostgreSQL has a text-search configuration")
+        settings = replace(self.settings, text_search=name)
+        count = self._store.use_text_search(name, library_toml(self.profile_name, settings))
+        self.settings = settings
+        return count
+
+    @repeatable
     def documents(
         self, filter: Filter = NO_FILTER, *, limit: int | None = None, grant: Grant = OWNER
     ) -> list[Document]:
@@ -54,6 +69,7 @@ class Keeping(Opened):
             check_scopes(view, filter, grant)
         return self._store.documents(filter, grant, limit)
 
+    @repeatable
     def page(
         self,
         filter: Filter = NO_FILTER,
@@ -74,6 +90,7 @@ class Keeping(Opened):
             documents = view.documents(left[:limit])
         return documents, found.matched, left[limit - 1] if len(left) > limit else None
 
+    @repeatable
     def overview(self, filter: Filter = NO_FILTER, *, grant: Grant = OWNER) -> dict[str, Any]:
         """How many documents and chunks a filter leaves, and how many have each value."""
         with self._store.view(grant) as view:
@@ -83,6 +100,7 @@ class Keeping(Opened):
             chunks = view.browse(filter, "chunk", 1).matched
         return {"documents": found.matched, "chunks": chunks, "facets": facets(documents)}
 
+    @repeatable
     def known(
         self, ids: Collection[str], *, grant: Grant = OWNER, as_of: datetime | None = None
     ) -> dict[str, Document]:
@@ -95,6 +113,7 @@ class Keeping(Opened):
             wanted = [chunk for chunk in chunks if document_of(chunk) in ids]
             return {one.document.id: one.document for one in view.records(wanted).values()}
 
+    @repeatable
     def values(self, name: str, *, grant: Grant = OWNER) -> frozenset[str]:
         """The values of a field (scope, kind, category …) that documents in the grant have."""
         with self._store.view(grant) as view:
@@ -113,6 +132,7 @@ class Keeping(Opened):
             self._archive().remove(hash)
         return count
 
+    @repeatable
     def status(self, *, grant: Grant = OWNER) -> dict[str, Any]:
         """Counts, models and what waits; for others than the owner only what they may see."""
         if grant.scopes is not None:

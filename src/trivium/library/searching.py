@@ -16,12 +16,14 @@ from trivium.library.base import Opened
 from trivium.pipeline import Search
 from trivium.protocols import Reranker, View
 from trivium.score import feedback
+from trivium.store.record.database import repeatable
 from trivium.types import OWNER, Grant, LegState, Result, SearchRequest
 
 
 class Searching(Opened, Asking):
     """What asks the library something."""
 
+    @repeatable
     def answer(
         self,
         request: SearchRequest,
@@ -146,6 +148,7 @@ class Searching(Opened, Asking):
         with self._store.view(OWNER) as view:
             require_legs(view, profile, self._at_hand())
 
+    @repeatable
     def stamp(self, *, grant: Grant = OWNER) -> int:
         """A number that changes when what the grant can see changes, and only then."""
         with self._store.view(grant) as view:

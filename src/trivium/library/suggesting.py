@@ -9,6 +9,7 @@ from trivium.checks import MEMORY
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
 from trivium.protocols import SpellingSearch, WordSearch
+from trivium.store.record.database import repeatable
 from trivium.text import Span, spans
 from trivium.types import COLUMNS, OWNER, Bm25, Clause, Filter, Grant, Phrase, WordQuery
 
@@ -31,6 +32,7 @@ class Suggestion:
 class Suggesting(Opened):
     """What answers while a query is being typed."""
 
+    @repeatable
     def suggest(self, text: str, *, limit: int = 8, grant: Grant = OWNER) -> list[Suggestion]:
         """Titles with all the words, the last of which may be half typed, then its completions."""
         if not 1 <= limit <= MOST:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import LibraryUnavailable
 from trivium.protocols import Embedder, VectorSearch, View
 from trivium.types import Filter, Leg, LegState, Unit
 from trivium.vectors import unit as to_unit
@@ -38,6 +39,8 @@ def search(
         if not vector.any():
             return Leg("vector", LegState.EMPTY, note="the model sees no meaning in this query")
         found = view.nearest(vector, filter, depth, unit)
+    except LibraryUnavailable:  # words cannot be read there either; whoever asked may ask again
+        raise
     # A model is somebody else's code, on somebody else's server perhaps: whatever it does, words
     # must still be searched, and the answer must say what is missing.
     except Exception as error:

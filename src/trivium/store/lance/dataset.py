@@ -7,6 +7,7 @@ of the table that belongs to it, so a writer that dies in between leaves the old
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -134,6 +135,12 @@ class Dataset:
             self._write(after)
         return after
 
+    def clear(self) -> None:
+        """Drop all tables, unread: a damaged note would stand in the way of a new one."""
+        with _told_as_damage():
+            for name in self._tables():
+                self._database.drop_table(name)
+
     def open(self, note: Note) -> Vectors:
         """The rows that a note speaks of, whatever is written meanwhile."""
         with _told_as_damage():
@@ -166,16 +173,24 @@ class Vectors:
 
     def fetch(self, numbers: Numbers) -> tuple[Numbers, Floats32]:
         """The vectors of these chunks, in ascending order of those that have one."""
-        parts = []
-        with _told_as_damage():
-            for some in _portions(numbers):
-                query = self._table.search().where(_among(some)).limit(len(some))
-                parts.append(_numpy(query.select(["number", "vector"]).to_arrow()))
+        parts = [_numpy(some) for some in self._read(numbers, ["number", "vector"])]
         if not parts:
             return np.empty(0, np.int64), np.empty((0, 0), np.float32)
         found = np.concatenate([some for some, _ in parts])
         order = np.argsort(found)
         return found[order], np.concatenate([matrix for _, matrix in parts])[order]
+
+    def scopes(self, numbers: Numbers) -> dict[int, str]:
+        """The scopes that these chunks are found within."""
+        parts = self._read(numbers, ["number", "scope"])
+        return {row["number"]: row["scope"] for some in parts for row in some.to_pylist()}
+
+    def _read(self, numbers: Numbers, columns: list[str]) -> Iterator[pyarrow.Table]:
+        for some in _portions(numbers):
+            with _told_as_damage():
+                query = self._table.search().where(_among(some)).limit(len(some))
+                found = query.select(columns).to_arrow()
+            yield found
 
     def search(
         self, query: Floats32, count: int, scopes: frozenset[str] | None, *, everything: bool
@@ -274,7 +289,17 @@ def _told_as_damage() -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise DatasetDamaged(str(error).splitlines()[0] if str(error) else repr(error)) from error
+        raise DatasetDamaged(_reason(error)) from error
+
+
+def _reason(error: Exception) -> str:
+    """What LanceDB says, without its names for errors and the places in its own source."""
+    first = next(iter(str(error).splitlines()), "") or repr(error)
+    plain = re.sub(r"^lance error: (?:\w+\(\w+\): )?|, /\S+\.rs:\d+:\d+$", "", first)
+    return plain if len(plain) <= _LONGEST_REASON else plain[:_LONGEST_REASON] + " …"
+
+
+_LONGEST_REASON = 200
 
 
 @contextmanager

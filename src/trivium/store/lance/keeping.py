@@ -69,8 +69,8 @@ class Keeper:
             try:
                 self._vectors = self._brought_up(record, model, dimension)
             except DatasetDamaged as error:
+                self._vectors = self._anew(record, model, dimension)
                 self.warn(f"the LanceDB dataset was damaged ({error}) and has been rebuilt")
-                self._vectors = self._rebuilt(record, model, dimension)
             return self._vectors
 
     def rebuild(
@@ -79,9 +79,32 @@ class Keeper:
         """From the record alone, unless another thread has met the same damage first."""
         with self._lock, alone(self.folder):
             if self._vectors is damaged or self._vectors is None:
+                self._vectors = self._anew(record, model, dimension)
                 self.warn("the LanceDB dataset was damaged and has been rebuilt")
-                self._vectors = self._rebuilt(record, model, dimension)
             return self._vectors
+
+    def remake(self, record: RecordOfVectors, model: str, dimension: int) -> None:
+        """Make the dataset anew, whatever it is now."""
+        with self._lock, alone(self.folder):
+            self._vectors = self._anew(record, model, dimension)
+
+    def check(self, record: RecordOfVectors, model: str) -> list[str]:
+        """Where the dataset is not what the record says; nothing is changed.
+
+        What was written since, and a dataset of another state, is brought up by the next search.
+        """
+        try:
+            dataset = self._open()
+            note = dataset.note()
+            if note is None or not self._follows(note, record, model):
+                return []
+            if note.generation > record.generation:  # by another process, since this one looked
+                return []
+            wrong = _count_wrong(dataset.open(note), record, record.changed(note.generation))
+        except DatasetDamaged as error:
+            return [f"the LanceDB dataset at {self.place} cannot be read ({error}); {_REMEDY}"]
+        told = f"{wrong} vectors of the LanceDB dataset at {self.place} are not those of the record"
+        return [f"{told}; {_REMEDY}"] if wrong else []
 
     def _open(self) -> Dataset:
         if self._dataset is None:
@@ -109,10 +132,34 @@ class Keeper:
             return False
         return note.generation > record.generation or note.stamp == record.stamp_of(note.generation)
 
+    def _anew(self, record: RecordOfVectors, model: str, dimension: int) -> Vectors:
+        self._open().clear()
+        return self._rebuilt(record, model, dimension)
+
     def _rebuilt(self, record: RecordOfVectors, model: str, dimension: int) -> Vectors:
         dataset = self._open()
         note = Note(self.library, model, record.generation, record.stamp, "", 0)
         return dataset.open(dataset.create(note, _batches(record), dimension))
+
+
+_REMEDY = "run 'trivium optimize', which makes the dataset anew"
+
+
+def _count_wrong(kept: Vectors, record: RecordOfVectors, changed: Numbers) -> int:
+    """Rows that are missing, too many, or not the record's to the bit; but not those changed."""
+    numbers = np.setdiff1d(record.every(), changed)
+    wrong, known = 0, 0
+    for start in range(0, len(numbers), BATCH):
+        rows = record.rows(numbers[start : start + BATCH])
+        found, matrix = kept.fetch(rows.numbers)
+        scopes = kept.scopes(found)
+        there = np.isin(rows.numbers, found)
+        known += len(found)
+        said = [scope for scope, is_there in zip(rows.scopes, there, strict=True) if is_there]
+        same = np.array([scopes.get(n) == s for n, s in zip(found.tolist(), said, strict=True)])
+        same = same & (matrix.view("u4") == rows.matrix[there].view("u4")).all(axis=1)
+        wrong += int(np.count_nonzero(~there) + np.count_nonzero(~same))
+    return wrong + len(np.setdiff1d(kept.numbers, changed)) - known
 
 
 def _batches(record: RecordOfVectors) -> Iterator[Rows]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import ModelMismatch
+from trivium.errors import LibraryUnavailable, ModelMismatch
 from trivium.index.lookup import yardstick
 from trivium.index.snapshot import Scored, first_units
 from trivium.protocols import Found
@@ -63,7 +63,24 @@ class LanceView(SqliteView):
         self._seen = with_model(self._connection, self._seen.snapshot, self.model).seen_by(
             self._grant
         )
+        self._masks = {}  # what filters leave was worked out for a snapshot without vectors
         return super().nearest(vector, filter, depth, unit)
+
+    def check_dataset(self) -> list[str]:
+        """What is wrong with the dataset, as `doctor` tells it."""
+        record = self._recorded()
+        return self._keeper.check(record, self.model) if record else []
+
+    def remake_dataset(self) -> None:
+        """The dataset as this view's record has it, whatever it was before."""
+        if record := self._recorded():
+            try:
+                self._keeper.remake(record, self.model, record.dimension)
+            except DatasetDamaged as error:
+                raise LibraryUnavailable(
+                    f"the LanceDB dataset at {self._keeper.place} cannot be written ({error}); "
+                    "see to the folder or the address"
+                ) from error
 
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
         record = self._recorded()

@@ -13,7 +13,7 @@ from psycopg.pq import Format
 from psycopg.types import TypeInfo
 from psycopg.types.string import StrDumper, StrDumperUnknown
 
-from trivium.errors import LibraryError
+from trivium.errors import LibraryCorrupt
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -83,7 +83,9 @@ def adapt(connection: Connection[Any]) -> None:
     """Make a connection speak as this module says."""
     info = TypeInfo.fetch(connection, "vector")
     if info is None:
-        raise LibraryError("the database has no type 'vector'; run 'trivium init' on it")
+        raise LibraryCorrupt(
+            "the database has no type 'vector' any more; a superuser runs: CREATE EXTENSION vector"
+        )
     adapters = connection.adapters
     adapters.register_dumper(str, _Text)
     adapters.register_dumper(str, _TextOfAnyType)

@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 from psycopg import Connection, IsolationLevel, sql
+from psycopg.errors import InFailedSqlTransaction
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from trivium.errors import LibraryReadOnly, LibraryUnavailable, NotALibrary, TriviumError, command
@@ -35,7 +36,7 @@ MOST_CONFLICTS = 5
 WAIT_SECONDS = 30
 """How long a writer waits for another one, and a reader for a connection, before it gives up."""
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # errors come to the caller
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # errors come to the caller
 
 Values = Mapping[str, Any] | Sequence[Any]
 Before = Callable[[Connection[Row]], None]
@@ -44,10 +45,28 @@ Before = Callable[[Connection[Row]], None]
 class Transaction:
     """Named statements on one connection, inside its transaction."""
 
-    def __init__(self, connection: Connection[Row], statements: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: Connection[Row], statements: Mapping[str, str], shown: str
+    ) -> None:
         self.connection = connection
         self.ended = False
         self._statements = statements
+        self._shown = shown
+        self._failure: TriviumError | None = None
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Errors in our words. After one of them the server answers nothing more in this
+        transaction; then it is the reason that is told again.
+        """
+        try:
+            with in_our_words(self._shown):
+                yield
+        except TriviumError as error:
+            if self._failure and isinstance(error.__cause__, InFailedSqlTransaction):
+                raise self._failure  # noqa: B904  # with a cause of its own
+            self._failure = error
+            raise
 
     def execute(self, statement: str, values: Values = (), /) -> psycopg.Cursor[Row]:
         """Run the statement of this name."""
@@ -141,6 +160,7 @@ class Connections:
                         f"{shown} holds no library; make one with {command('init', shown)}"
                     )
                 tables.prepare(connection, schema, shown)
+            tables.complete(connection, shown)
             tables.search_path(connection, schema)
             tables.migrate(connection, schema, shown)
 
@@ -155,13 +175,13 @@ class Connections:
     def reading(self) -> Iterator[Transaction]:
         """What this thread reads in: the state of its view, or each statement the newest one."""
         if inside := self._inside():
-            with in_our_words(self.address.shown):
+            with inside[-1].asking():
                 yield inside[-1]
             return
         with in_our_words(self.address.shown):
             connection = self._take()
             try:
-                yield Transaction(connection, self._statements)
+                yield self._on(connection)
             finally:
                 self._pool.putconn(connection)
 
@@ -176,7 +196,7 @@ class Connections:
             except BaseException:
                 self._give_back(connection)
                 raise
-        transaction = Transaction(connection, self._statements)
+        transaction = self._on(connection)
         self._local.inside = [*self._inside(), transaction]
         return transaction
 
@@ -222,7 +242,7 @@ class Connections:
                         "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
                         (self.address.schema,),
                     )
-                    yield Transaction(connection, self._statements)
+                    yield self._on(connection)
                     if self._before_commit:
                         self._before_commit(connection)
                     all_is_said = True
@@ -242,7 +262,8 @@ class Connections:
         if not isinstance(cause, psycopg.Error):
             return None
         in_the_way = (cause.sqlstate or "")[:2] == "40"  # serialisation failures, deadlocks
-        tries = MOST_CONFLICTS if in_the_way else 1 if is_lost(cause) else 0
+        lost = is_lost(cause) and cause.pgconn is None  # else none could be made
+        tries = MOST_CONFLICTS if in_the_way else int(lost)
         return random.uniform(0, 0.05 * 2**attempt) if attempt < tries else None
 
     @contextmanager
@@ -256,7 +277,7 @@ class Connections:
         with in_our_words(self.address.shown):
             connection = self._take()
             try:
-                yield Transaction(connection, self._statements)
+                yield self._on(connection)
             finally:
                 self._pool.putconn(connection)
 
@@ -264,7 +285,11 @@ class Connections:
         """A connection of its own, outside of any transaction, for building an index."""
         with in_our_words(self.address.shown):
             connection = reach(self.address)
-            self._configure(connection)
+            try:
+                self._configure(connection)
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
     def size(self) -> int:
@@ -290,12 +315,15 @@ class Connections:
 
     # --- connections -----------------------------------------------------------------------------
 
+    def _on(self, connection: Connection[Row]) -> Transaction:
+        return Transaction(connection, self._statements, self.address.shown)
+
     def _take(self) -> Connection[Row]:
         """A connection that answers. One that was lost is replaced; if that fails, why it does."""
         try:
             return self._pool.getconn(timeout=_PATIENCE)
         except PoolTimeout:
-            reach(self.address).close()  # says what is wrong
+            self.alone().close()  # says what is wrong
             return self._pool.getconn(timeout=WAIT_SECONDS)
 
     def _give_back(self, connection: Connection[Row]) -> None:

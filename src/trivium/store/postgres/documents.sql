@@ -41,6 +41,9 @@ SELECT
      JOIN documents d ON d.number = q.document AND d.version = q.version) AS facts,
   (SELECT count(*) FROM words) AS indexed;
 
+-- name: may_write
+SELECT has_table_privilege('commits', 'INSERT') AND NOT pg_is_in_recovery();
+
 -- name: unindexed_chunks
 SELECT count(*) FROM chunks c
 JOIN documents d ON d.number = c.document AND d.version = c.version
@@ -55,6 +58,9 @@ SELECT count(*) FROM words w WHERE NOT EXISTS (
 -- name: misfit_vectors
 SELECT count(*) FROM vectors v JOIN models m ON m.number = v.model
 WHERE vector_dims(v.vector) <> m.dimension;
+
+-- name: drop_misfit_vectors
+DELETE FROM vectors v USING models m WHERE m.number = v.model AND vector_dims(v.vector) <> m.dimension;
 
 -- name: count_vectors
 SELECT count(*) FROM vectors WHERE model = ?;

@@ -18,7 +18,7 @@ from trivium.protocols import Found
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.connection import own_statements
 from trivium.store.postgres.seeing import Allowed
-from trivium.store.record.rows import searchable
+from trivium.store.record.rows import document_of_row, index_row, searchable
 from trivium.text import bigrams
 from trivium.types import COLUMNS, TextQuery, Unit
 
@@ -32,7 +32,7 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
 }
 """A tsvector has four weights for six columns (`word_vector`); in the order that ranking takes."""
 
-_BATCH = 1_000  # passages of the past that go to the server at once
+_BATCH = 1_000  # passages whose words go to the server at once
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Chunk numbers, and a score of each."""
@@ -78,20 +78,37 @@ def matched(connection: Connection[Row], asked: Asked, allowed: Allowed) -> Pair
     return _pairs(connection, "text_matches", values)
 
 
+def store_words_anew(connection: Connection[Row]) -> int:
+    """Make the tsvectors of all words again, a batch at a time; how many there are."""
+    done = 0
+    with connection.cursor("words_as_said") as rows:
+        rows.execute(SQL["words_as_said"])
+        while batch := rows.fetchmany(_BATCH):
+            said = (index_row(row, document_of_row(row)) for row in batch)
+            values = _as_columns([(one.number, one.columns) for one in said])
+            connection.execute(SQL["store_words_anew"], values)
+            done += len(batch)
+    return done
+
+
 def then_matched(
     connection: Connection[Row], asked: Asked, said: Iterable[tuple[int, tuple[str, ...]]]
 ) -> Pairs:
     """The same of chunks whose words are not stored: their numbers, and what their columns said."""
-    rows = [(number, *searchable(columns)) for number, columns in said]
-    found = []
-    for start in range(0, len(rows), _BATCH):
-        numbers, *columns = map(list, zip(*rows[start : start + _BATCH], strict=True))
-        named = dict(zip(COLUMNS, columns, strict=True))
-        values = {**asked, "numbers": numbers, **named}
+    every, found = list(said), []
+    for start in range(0, len(every), _BATCH):
+        values = {**asked, **_as_columns(every[start : start + _BATCH])}
         found.append(_pairs(connection, "text_matches_of_the_past", values))
     nothing = (np.empty(0, np.int64), np.empty(0))
     numbers_found, scores = zip(*(found or [nothing]), strict=True)
     return np.concatenate(numbers_found), np.concatenate(scores)
+
+
+def _as_columns(said: Sequence[tuple[int, tuple[str, ...]]]) -> dict[str, list[Any]]:
+    """Chunk numbers and what their columns say, as lists that a statement unnests."""
+    rows = [(number, *searchable(columns)) for number, columns in said]
+    numbers, *columns = map(list, zip(*rows, strict=True))
+    return {"numbers": numbers, **dict(zip(COLUMNS, columns, strict=True))}
 
 
 def _pairs(connection: Connection[Row], statement: str, values: Asked) -> Pairs:

@@ -1,6 +1,24 @@
 -- name: text_searches
 SELECT cfgname::text AS name FROM pg_ts_config WHERE pg_ts_config_is_visible(oid) ORDER BY 1;
 
+-- name: allow_words_anew
+SELECT set_config('trivium.stores_words_anew', 'yes', true);
+
+-- name: words_as_said
+SELECT c.number AS chunk_number, c.version AS chunk_version, c.ordinal, c.text, c.heading,
+       c.subject, c.predicate, c.graph, c.embedding_hash, d.*
+FROM words w
+JOIN chunks c ON c.number = w.chunk
+JOIN documents d ON d.number = c.document;
+
+-- name: store_words_anew
+UPDATE words w
+SET vector = word_vector(said.key, title, said.heading, body, context, tags)
+FROM unnest(:numbers::bigint[], :key::text[], :title::text[], :heading::text[], :body::text[],
+            :context::text[], :tags::text[])
+     AS said (number, key, title, heading, body, context, tags)
+WHERE w.chunk = said.number;
+
 -- name: read_text_query
 SELECT held::text, websearch_to_tsquery(text_search(), :written)::text AS written,
        (CASE WHEN excluded IS NULL THEN held ELSE held && !!excluded END)::text AS loosely

@@ -13,7 +13,6 @@ from trivium.index import spelling
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.own_search import found_of, read, then_matched
-from trivium.store.postgres.refusals import in_our_words
 from trivium.store.postgres.viewing import ServerView
 from trivium.store.record.past import Past
 from trivium.types import (
@@ -47,7 +46,7 @@ class PastView(ServerView):
     ) -> None:
         super().__init__(connections, grant)
         try:
-            with in_our_words(self._shown):
+            with self._transaction.asking():
                 self._past = Past.read(self._transaction, grant, as_of, instead)
         except BaseException:
             self.__exit__()
@@ -71,7 +70,7 @@ class PastView(ServerView):
     ) -> Found:
         """Nothing of the past is stored as a tsvector: the server makes them for this question."""
         allowed = self._allowed(filter).by_number
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             asked = read(self._connection, query, weights)
             if asked is None:
                 return Found()

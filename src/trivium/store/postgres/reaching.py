@@ -6,6 +6,8 @@ from typing import Any
 
 import psycopg
 from psycopg import Connection
+from psycopg.conninfo import make_conninfo
+from psycopg.errors import ConnectionTimeout
 from psycopg.pq import PGconn, Ping
 
 from trivium.errors import LibraryUnavailable, NotALibrary, TriviumError
@@ -32,7 +34,7 @@ def reach(address: Address) -> Connection[Row]:
 def _refused(address: Address, error: psycopg.OperationalError) -> TriviumError:
     """Before there is a connection there is no SQLSTATE, only words: so the server is asked."""
     message = first_line(error)
-    if PGconn.ping(address.connection.encode()) != Ping.OK:
+    if isinstance(error, ConnectionTimeout) or _ping(address) != Ping.OK:
         return LibraryUnavailable(
             f"the server of {address.shown} cannot be reached ({message}); "
             "start it or check the address"
@@ -42,15 +44,26 @@ def _refused(address: Address, error: psycopg.OperationalError) -> TriviumError:
             f"{address.shown}: {message}; make it with 'createdb', then 'trivium init'"
         )
     return LibraryUnavailable(
-        f"{address.shown} refused the login ({message}); check user and password"
+        f"{address.shown} refused the login ({message}); check user and password, "
+        "or how many connections the server allows"
     )
+
+
+def _ping(address: Address) -> int:
+    """Whether a server answers there, however long libpq would wait for one that does not."""
+    return PGconn.ping(_patient(address).encode())
+
+
+def _patient(address: Address, **named: str) -> str:
+    return make_conninfo(address.connection, connect_timeout=ARGUMENTS["connect_timeout"], **named)
 
 
 def _lacks_database(address: Address, error: psycopg.OperationalError) -> bool:
     """Whether the server has no such database, as far as it tells whoever asks."""
     name = error.pgconn.db.decode() if error.pgconn else ""
+    patient = _patient(address, dbname="postgres")
     try:
-        with psycopg.connect(address.connection, dbname="postgres", connect_timeout=10) as other:
+        with psycopg.connect(patient) as other:
             row = other.execute(
                 "SELECT EXISTS (SELECT FROM pg_database WHERE datname = %s)", (name,)
             ).fetchone()

@@ -120,7 +120,7 @@ _REFUSALS: tuple[tuple[tuple[str, ...], type[TriviumError], str], ...] = (
     (  # pgvector's: a value of another dimension, or one that is not a number
         ("22000",),
         ModelMismatch,
-        "{where}: {message}; embed again with 'trivium embed'",
+        "{where}: {message}; run 'trivium embed'",
     ),
     (("XX001", "XX002"), LibraryCorrupt, "{where} is damaged ({message}); restore it from a copy"),
     (

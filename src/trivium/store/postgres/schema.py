@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection, sql
 
-from trivium.errors import LibraryError, NotALibrary
+from trivium.errors import LibraryCorrupt, LibraryError, NotALibrary
 
 LEAST_VERSION = 14
 EXTENSIONS = {"vector": (0, 8), "pg_trgm": (1, 3)}
@@ -71,6 +71,19 @@ def exists(connection: Connection[Any], schema: str) -> bool:
         "SELECT to_regclass(%s) IS NOT NULL", (f"{schema}.migrations",)
     ).fetchone()
     return bool(row and row[0])
+
+
+def complete(connection: Connection[Any], shown: str) -> None:
+    """An error if an extension is gone without which a library cannot be read."""
+    rows = connection.execute("SELECT extname FROM pg_extension").fetchall()
+    gone = sorted(set(EXTENSIONS) - {name for (name,) in rows})
+    if gone:
+        statements = "; ".join(f"CREATE EXTENSION {name}" for name in gone)
+        raise LibraryCorrupt(
+            f"{shown} is not as it was made: its database has no extension "
+            f"{' and '.join(gone)} any more; a superuser runs: {statements}; if something is still "
+            "missing then, restore it from a copy"
+        )
 
 
 def search_path(connection: Connection[Any], schema: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from psycopg import Connection
 
@@ -12,12 +13,14 @@ from trivium.errors import InvalidValue, LibraryError, nearest
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.archive import PostgresArchive
-from trivium.store.postgres.connection import Connections
+from trivium.store.postgres.connection import Connections, Transaction
 from trivium.store.postgres.indexing import index_new, tidy
 from trivium.store.postgres.nearest import EXACT_BELOW, Model, has_graph, make_graph
+from trivium.store.postgres.own_search import store_words_anew
 from trivium.store.postgres.past_view import PastView
 from trivium.store.postgres.states import States
 from trivium.store.postgres.view import PostgresView
+from trivium.store.record.database import repeatable
 from trivium.store.record.inspect import consistency
 from trivium.store.record.statements import dialect
 from trivium.store.record.store import RecordStore
@@ -57,21 +60,42 @@ class PostgresStore(RecordStore):
             row = reader.execute("state", ("library.toml",)).fetchone()
         return row["value"] if row else None
 
+    @repeatable
     def keep_making(self, text: str, text_search: str) -> bool:
         """Say how the library is made, and in which text-search configuration its words are
-        stored, for good; False if that was said already.
+        stored; False if that was said already.
         """
         with self._connections.writing() as transaction:
-            known = [row["name"] for row in transaction.execute("text_searches")]
-            if text_search not in known:
-                hint = nearest(text_search, known) or f" It has: {', '.join(known)}."
-                raise InvalidValue(
-                    f"{self.address.shown} has no text-search configuration '{text_search}'.{hint}"
-                )
+            self._check(transaction, text_search)
             new = transaction.execute("set_state_once", ("library.toml", text)).rowcount > 0
             if new:
                 transaction.execute("set_state_once", ("text_search", text_search))
         return new and bool(self.id)  # made now, because somebody may come who can only read
+
+    @repeatable
+    def use_text_search(self, name: str, made_with: str) -> int:
+        with self._connections.writing() as transaction:
+            self._check(transaction, name)
+            transaction.execute("allow_words_anew")
+            transaction.execute("set_state", ("text_search", name))
+            transaction.execute("set_state", ("library.toml", made_with))
+            return store_words_anew(transaction.connection)
+
+    def _check(self, transaction: Transaction, text_search: str) -> None:
+        """Whether the server has such a configuration; if not, which it has."""
+        known = [row["name"] for row in transaction.execute("text_searches")]
+        if text_search not in known:
+            hint = nearest(text_search, known) or f" It has: {', '.join(known)}."
+            raise InvalidValue(
+                f"{self.address.shown} has no text-search configuration '{text_search}'.{hint}"
+            )
+
+    def status(self) -> dict[str, Any]:
+        with self._connections.reading() as reader:
+            (may_write,) = reader.execute("may_write").fetchone() or (False,)
+            row = reader.execute("state", ("text_search",)).fetchone()
+        told = {"writable": self._connections.writable and may_write}
+        return super().status() | told | {"text_search": row["value"] if row else "english"}
 
     def view(
         self,

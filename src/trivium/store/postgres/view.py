@@ -16,7 +16,6 @@ from trivium.store.postgres import nearest as vectors_by
 from trivium.store.postgres import own_search
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.nearest import EXACT_BELOW, Graph, Model, Rough
-from trivium.store.postgres.refusals import in_our_words
 from trivium.store.postgres.seeing import Allowed
 from trivium.store.postgres.segments import Words, words_of
 from trivium.store.postgres.spelling import Vocabulary
@@ -62,7 +61,7 @@ class PostgresView(ServerView):
         self._exact_below = exact_below
         self._states = states
         try:
-            with in_our_words(self._shown):
+            with self._transaction.asking():
                 self._state = states.current(self._connection)
                 self._model = Model.read(self._connection, model)
         except BaseException:
@@ -78,7 +77,7 @@ class PostgresView(ServerView):
     # --- words -----------------------------------------------------------------------------------
 
     def words(self, query: WordQuery, bm25: Bm25, filter: Filter, depth: int, unit: Unit) -> Found:
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             seen = self._knowing(words_of(self._connection, query))
         return seen.words(query, bm25, self._allowed(filter), depth, unit)
 
@@ -91,7 +90,7 @@ class PostgresView(ServerView):
         unit: Unit,
     ) -> Found:
         allowed = Allowed.of(self._allowed(filter).by_number)
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             asked = own_search.read(self._connection, query, weights)
             if asked is None:
                 return Found()
@@ -100,20 +99,20 @@ class PostgresView(ServerView):
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         words = Words()
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             words.read_postings(self._connection, terms)
         return self._knowing(words).frequencies(terms, columns)
 
     def similar(self, word: str, lengths: tuple[int, int], limit: int) -> list[Similar]:
-        with in_our_words(self._shown), self._lock:
+        with self._transaction.asking(), self._lock:
             return self._vocabulary.similar(word, lengths, limit)
 
     def starting(self, prefix: str, limit: int) -> list[Similar]:
-        with in_our_words(self._shown), self._lock:
+        with self._transaction.asking(), self._lock:
             return self._vocabulary.starting(prefix, limit)
 
     def frequency(self, terms: Sequence[str]) -> int:
-        with in_our_words(self._shown), self._lock:
+        with self._transaction.asking(), self._lock:
             if len(terms) == 1:
                 return self._vocabulary.holding(terms)[terms[0]]
             query = WordQuery((Clause((Phrase(tuple(terms)),)),))
@@ -139,7 +138,8 @@ class PostgresView(ServerView):
                 f"{self._model.dimension}; search with the model it was made with"
             )
         allowed = Allowed.to_be_embedded(self._seen, self._allowed(filter))
-        with in_our_words(self._shown):
+        # What fails here fails alone: words are still found in the same transaction.
+        with self._transaction.asking(), self._connection.transaction():
             return self._nearest(query, allowed, depth, unit)
 
     def _nearest(self, query: Floats32, allowed: Allowed, depth: int, unit: Unit) -> Found:
@@ -154,7 +154,7 @@ class PostgresView(ServerView):
             return self._cosines(query, chunks, allowed)
 
         def exact() -> Yardstick:
-            with in_our_words(self._shown):
+            with self._transaction.asking():
                 return yardstick(score_of, [compared().products], total)
 
         search: Graph | Rough
@@ -170,7 +170,7 @@ class PostgresView(ServerView):
             measure = yardstick(score_of, [search.products], total)
 
         def best(count: int) -> list[Scored]:
-            with in_our_words(self._shown):
+            with self._transaction.asking():
                 return self._seen.named(*search.nearest(count), unit)
 
         chosen = first_units(best, total, depth)
@@ -189,7 +189,7 @@ class PostgresView(ServerView):
             return [0.0] * len(chunks)
         numbers = self._seen.numbers_of(chunks)
         wanted = np.unique(numbers[allowed.holds(numbers)])
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             found, cosines = vectors_by.exact(self._connection, self._model, query, wanted)
         known = dict(zip(found.tolist(), cosines.tolist(), strict=True))
         return [known.get(number, 0.0) for number in numbers.tolist()]
@@ -198,7 +198,7 @@ class PostgresView(ServerView):
         if self._model is None:
             return {}
         numbers = self._seen.numbers_of(chunks)
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             found, cosines = vectors_by.exact(
                 self._connection, self._model, to_unit(vector), np.unique(numbers)
             )
@@ -213,7 +213,7 @@ class PostgresView(ServerView):
         if self._model is None:
             return np.zeros((len(chunks), 0), np.float32)
         numbers = self._seen.numbers_of(chunks)
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             known = vectors_by.vectors(self._connection, self._model, np.unique(numbers))
         nothing = np.zeros(self._model.dimension, np.float32)
         rows = [known.get(number, nothing) for number in numbers.tolist()]
@@ -236,7 +236,7 @@ class PostgresView(ServerView):
         return [known[name] for name in names]
 
     def _documents(self, names: Collection[str]) -> dict[str, Document]:
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             rows = self._transaction.execute("documents_by_id", (listed(sorted(names)),))
             return {row["id"]: document_of_row(row) for row in rows}
 

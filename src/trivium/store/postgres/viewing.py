@@ -12,7 +12,6 @@ from trivium.index.snapshot import Seen
 from trivium.protocols import Found
 from trivium.store.postgres.connection import Connections
 from trivium.store.postgres.own_search import word_similarities
-from trivium.store.postgres.refusals import in_our_words
 from trivium.store.record.database import listed
 from trivium.store.record.rows import chunk_of_row, parts_of
 from trivium.types import Chunk, Filter, Grant, Record, Unit, documents_of
@@ -25,7 +24,6 @@ class ServerView(ABC):
 
     def __init__(self, connections: Connections, grant: Grant) -> None:
         self._connections = connections
-        self._shown = connections.address.shown
         self._grant = grant
         self._masks: dict[Filter, Selection] = {}
         self._lock = threading.RLock()
@@ -50,7 +48,7 @@ class ServerView(ABC):
         return self._seen.browse(self._allowed(filter), unit, depth)
 
     def resemblance(self, query: str, chunks: Sequence[str]) -> dict[str, float]:
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             return word_similarities(self._connection, query, self._seen, chunks)
 
     def values(self, name: str) -> frozenset[str]:
@@ -72,14 +70,14 @@ class ServerView(ABC):
 
     def _chunks(self, chunks: Sequence[str]) -> list[Chunk]:
         wanted = listed([parts_of(chunk) for chunk in chunks])
-        with in_our_words(self._shown):
+        with self._transaction.asking():
             return [chunk_of_row(row) for row in self._transaction.execute("records", (wanted,))]
 
     def _allowed(self, filter: Filter) -> Selection:
         """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
         with self._lock:
             if filter not in self._masks:
-                with in_our_words(self._shown):
+                with self._transaction.asking():
                     self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
             return self._masks[filter]
 

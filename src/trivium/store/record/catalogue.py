@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from trivium.origins import AdapterState, Link
-from trivium.store.record.database import Database, listed
+from trivium.store.record.database import Database, listed, repeatable
 from trivium.store.record.rows import document_of_row
 from trivium.types import Document
 
@@ -27,6 +27,7 @@ class RecordCatalogue:
             rows = reader.execute("documents_below", {"first": uri, "end": end})
             return [document_of_row(row) for row in rows]
 
+    @repeatable
     def keep_sketches(self, sketches: Mapping[str, Sequence[int]]) -> None:
         with self._database.writing() as transaction:
             transaction.executemany(
@@ -52,11 +53,13 @@ class RecordCatalogue:
                 AdapterState(r["source"], r["root"], r["adapter"], r["watermark"]) for r in rows
             ]
 
+    @repeatable
     def keep_adapter(self, source: str, adapter: str, watermark: str) -> None:
         values = {"source": source, "adapter": adapter, "watermark": watermark}
         with self._database.writing() as transaction:
             transaction.execute("keep_adapter", values)
 
+    @repeatable
     def keep_links(self, links: Mapping[str, Iterable[Link]]) -> None:
         with self._database.writing() as transaction:
             for document, targets in links.items():

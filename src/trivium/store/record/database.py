@@ -69,8 +69,8 @@ class Database(Protocol):
         """A transaction: committed as a whole or not at all. One writer at a time."""
 
     def again(self, error: TriviumError, attempt: int) -> float | None:
-        """After how many seconds a write that was undone by this error may be tried again; None:
-        not at all. `attempt` counts from 0.
+        """After how many seconds what was undone or cut off by this error may be tried again;
+        None: not at all. `attempt` counts from 0.
         """
 
     def streaming(self, statement: str, values: Values = (), where: str = "") -> Iterator[Any]:
@@ -86,25 +86,30 @@ class Database(Protocol):
         """Give freed space back, if nobody is in the way."""
 
 
-class _HasDatabase(Protocol):
-    _database: Database
+class HasDatabase(Protocol):
+    """Whatever writes to a database or reads it."""
+
+    @property
+    def _database(self) -> Database: ...
 
 
-Self = TypeVar("Self", bound=_HasDatabase)
+Self = TypeVar("Self", bound=HasDatabase)
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
 
 def repeatable(
-    write: Callable[Concatenate[Self, Given], Answer],
+    ask: Callable[Concatenate[Self, Given], Answer],
 ) -> Callable[Concatenate[Self, Given], Answer]:
-    """A method that is one write, and is run again from its start where the database says so."""
+    """A method that is one write, or that only reads: run again from its start where the database
+    says so.
+    """
 
-    @wraps(write)
-    def written(self: Self, /, *given: Given.args, **named: Given.kwargs) -> Answer:
+    @wraps(ask)
+    def asked(self: Self, /, *given: Given.args, **named: Given.kwargs) -> Answer:
         for attempt in count():
             try:
-                return write(self, *given, **named)
+                return ask(self, *given, **named)
             except TriviumError as error:
                 pause = self._database.again(error, attempt)
                 if pause is None:
@@ -112,7 +117,7 @@ def repeatable(
                 sleep(pause)
         raise AssertionError  # it counts for ever
 
-    return written
+    return asked
 
 
 def listed(values: Iterable[object]) -> str:

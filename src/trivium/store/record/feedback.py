@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from trivium.clock import format_time
-from trivium.store.record.database import Database
+from trivium.store.record.database import Database, repeatable
 from trivium.types import VERDICTS, Grant, Judgement, Verdict
 
 
@@ -16,6 +16,7 @@ class RecordFeedback:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @repeatable
     def record(self, judgements: Sequence[Judgement], now: datetime) -> None:
         at = format_time(now)
         rows = [(at, one.query, one.document, one.verdict) for one in judgements]

@@ -15,7 +15,7 @@ from typing import Any
 
 from trivium.clock import parse_time
 from trivium.factual import FactReader, FactSource
-from trivium.store.record.database import Database, Transaction, listed, select
+from trivium.store.record.database import Database, Transaction, listed, repeatable, select
 from trivium.store.record.facts_writing import (
     NONE,
     batches,
@@ -48,6 +48,7 @@ class RecordGraph:
 
     # --- writing ---------------------------------------------------------------------------------
 
+    @repeatable
     def put(
         self, document: Document, source: FactSource, reader: FactReader, now: datetime
     ) -> Document:
@@ -69,9 +70,10 @@ class RecordGraph:
         self._wrote()
         return stored
 
+    @repeatable
     def strike(
         self,
-        quads: Iterable[Quad],
+        quads: Sequence[Quad],
         reader: FactReader,
         now: datetime,
         decision: Mapping[str, Any] | None = None,

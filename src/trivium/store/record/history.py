@@ -8,7 +8,7 @@ from datetime import datetime
 
 from trivium.clock import format_time, parse_time
 from trivium.protocols import Pruned
-from trivium.store.record.database import Database, Transaction, listed
+from trivium.store.record.database import Database, Transaction, listed, repeatable
 
 ALL = 1 << 60
 """More versions than there are."""
@@ -46,10 +46,12 @@ class RecordHistory:
             rows = reader.execute("blobs", (listed(hashes),))
             return {row["hash"]: row["uri"] for row in rows}
 
+    @repeatable
     def add_blob(self, hash: str, uri: str) -> None:
         with self._database.writing() as transaction:
             transaction.execute("add_blob", (hash, uri))
 
+    @repeatable
     def prune(self, keep: int | None, before: datetime | None, *, dry_run: bool) -> Pruned:
         """One transaction, undone when it is only for show."""
         asked = keep is not None or before is not None

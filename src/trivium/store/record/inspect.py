@@ -9,9 +9,11 @@ from trivium.store.record.database import Database, Transaction
 _QUESTIONS = {
     "unindexed_chunks": "active chunks are missing from the word index",
     "orphaned_words": "rows of the word index belong to no active chunk",
-    "lost_waiting": "texts have no vector and do not wait for one",
-    "misfit_vectors": "vectors do not have their model's dimension",
+    "lost_waiting": "texts have no vector and do not wait for one; run 'trivium embed'",
+    "misfit_vectors": "vectors do not have their model's dimension; run 'trivium embed'",
 }
+VECTORS_AT_FAULT = ("lost_waiting", "misfit_vectors")
+"""Those that embedding mends."""
 
 
 def status(database: Database) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from trivium.clock import format_time, parse_time
 from trivium.errors import InvalidValue
 from trivium.keys import Key
-from trivium.store.record.database import Database, Row
+from trivium.store.record.database import Database, Row, repeatable
 from trivium.types import Grant
 
 
@@ -18,6 +18,7 @@ class RecordKeys:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @repeatable
     def add(self, key: Key, hash: str) -> None:
         scopes = key.grant.scopes
         values = {
@@ -43,6 +44,7 @@ class RecordKeys:
             row = reader.execute("key_by_hash", (hash,)).fetchone()
         return _key(row) if row else None
 
+    @repeatable
     def revoke(self, id: str, now: datetime) -> None:
         with self._database.writing() as transaction:
             transaction.execute("revoke_key", (format_time(now), id))

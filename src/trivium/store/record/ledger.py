@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from trivium.clock import format_time
-from trivium.store.record.database import Database, Transaction
+from trivium.store.record.database import Database, Transaction, repeatable
 from trivium.values import dataclass
 
 
@@ -29,6 +29,7 @@ class RecordLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @repeatable
     def append(self, entries: Sequence[Mapping[str, Any]], now: datetime) -> list[LedgerEntry]:
         with self._database.writing() as transaction:
             return add_to_ledger(transaction, entries, now)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trivium.errors import InvalidValue, UnknownModel
 from trivium.protocols import Model
-from trivium.store.record.database import Database
+from trivium.store.record.database import Database, repeatable
+from trivium.store.record.inspect import VECTORS_AT_FAULT
 from trivium.store.record.writing import new_generation
 from trivium.types import chunk_id
 
@@ -15,16 +18,31 @@ class RecordQueue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @repeatable
     def forgive(self, fingerprint: str) -> None:
         if self.problems(fingerprint, 1) or self.outage(fingerprint):
             with self._database.writing() as transaction:
                 transaction.execute("forgive", (fingerprint,))
                 transaction.execute("forget_outage", (f"outage {fingerprint}",))
 
+    @repeatable
+    def mend(self, fingerprints: Sequence[str]) -> None:
+        """Let what has no vector that fits, and does not wait for one, wait for these models."""
+        with self._database.reading() as reader:
+            wrong = [reader.execute(name).fetchone()[0] for name in VECTORS_AT_FAULT]
+        if any(wrong):
+            with self._database.writing() as transaction:
+                transaction.execute("drop_misfit_vectors")
+                for fingerprint in fingerprints:
+                    transaction.execute("wait_for_model", (fingerprint,))
+                new_generation(transaction, None)
+
+    @repeatable
     def note(self, fingerprint: str, hash: str, problem: str) -> None:
         with self._database.writing() as transaction:
             transaction.execute("note_problem", (problem, hash, fingerprint))
 
+    @repeatable
     def note_outage(self, fingerprint: str, problem: str) -> None:
         with self._database.writing() as transaction:
             values = (f"outage {fingerprint}", problem)
@@ -48,6 +66,7 @@ class RecordQueue:
             rows = reader.execute("building").fetchall()
         return [Model(row["name"], row["fingerprint"], row["dimension"], False) for row in rows]
 
+    @repeatable
     def build(self, model: Model) -> None:
         with self._database.writing() as transaction:
             values = (model.name, model.fingerprint, model.dimension)
@@ -56,6 +75,7 @@ class RecordQueue:
             transaction.execute("wait_for_model", (model.fingerprint,))
             new_generation(transaction, None)
 
+    @repeatable
     def switch(self, fingerprint: str) -> None:
         with self._database.writing() as transaction:
             (waiting,) = transaction.execute("waits_for_model", (fingerprint,)).fetchone()
@@ -72,6 +92,7 @@ class RecordQueue:
             transaction.execute("stop_building", (fingerprint,))
             new_generation(transaction, None)
 
+    @repeatable
     def drop(self, fingerprint: str) -> None:
         with self._database.writing() as transaction:
             transaction.execute("drop_model", (fingerprint,))

@@ -220,6 +220,7 @@ class RecordStore(ABC):
             transaction.execute("note_vector_changes", values)
         self._wrote = True
 
+    @repeatable
     def add_source(self, name: str, root: str) -> bool:
         """Name a root; False if the name or the root was taken meanwhile."""
         with self._database.writing() as transaction:

@@ -64,3 +64,7 @@ SELECT count(*) FROM words_docsize WHERE id NOT IN (
 -- name: misfit_vectors
 SELECT count(*) FROM vectors v JOIN models m ON m.number = v.model
 WHERE length(v.vector) <> 4 * m.dimension;
+
+-- name: drop_misfit_vectors
+DELETE FROM vectors
+WHERE length(vector) <> 4 * (SELECT dimension FROM models WHERE number = vectors.model);

@@ -14,10 +14,10 @@ from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.fused import SqliteFused
 from trivium.store.sqlite.inspect import check
 from trivium.store.sqlite.view import SqliteView
-from trivium.types import Grant
+from trivium.types import OWNER, Grant
 
 if TYPE_CHECKING:
-    from trivium.store.lance import Keeper
+    from trivium.store.lance import Keeper, LanceView
 
 UNSETTLED = 2_000
 """Changes that a new process reads from the record in an instant; beyond, they are written down."""
@@ -70,18 +70,23 @@ class SqliteStore(RecordStore):
     ) -> SqliteView:
         if self._keeper is None:
             return SqliteView(self._connections, self._derived, grant, as_of, instead, model)
+        return self._in_lance(self._keeper, grant, as_of, instead, model)
+
+    def _in_lance(self, keeper: Keeper, grant: Grant = OWNER, *which: Any) -> LanceView:
         from trivium.store.lance import LanceView
 
-        return LanceView(
-            self._keeper, self._connections, self._derived, grant, as_of, instead, model
-        )
+        return LanceView(keeper, self._connections, self._derived, grant, *which)
 
     def status(self) -> dict[str, Any]:
         told = super().status()
         return told | {"lance": self._keeper.status()} if self._keeper else told
 
     def check(self) -> list[str]:
-        return check(self._connections)
+        problems = check(self._connections)
+        if problems or self._keeper is None:
+            return problems
+        with self._in_lance(self._keeper) as view:
+            return view.check_dataset()
 
     def settle(self) -> None:
         with self._connections.reading() as reader:
@@ -105,7 +110,10 @@ class SqliteStore(RecordStore):
         self._trim_log()
 
     def optimize(self) -> int:
-        """Merge the derived index and FTS5's own; how many pieces of the former there were."""
+        """Merge the derived index and FTS5's own; how many pieces of the former there were.
+
+        Vectors in LanceDB are written anew, from the record.
+        """
         with self._connections.writing() as transaction:
             transaction.execute("optimize_words")
         with in_our_words(self._connections.path):
@@ -116,6 +124,9 @@ class SqliteStore(RecordStore):
             finally:
                 reader.execute("COMMIT")
         self._trim_log()
+        if self._keeper:
+            with self._in_lance(self._keeper) as view:
+                view.remake_dataset()
         return pieces
 
     def close(self) -> None:
