@@ -15,6 +15,9 @@ PyObject *finished(Py_buffer *buffers, int count, const char *reason);
 void let_go(Py_buffer *buffers, int count);
 
 void choose_instructions(void);
+void choose_letters(void);
+
+int porter(char *at, int size);
 
 PyObject *byte_products(PyObject *module, PyObject *args);
 PyObject *float_products(PyObject *module, PyObject *args);
@@ -23,5 +26,9 @@ PyObject *add_term(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);
 PyObject *best(PyObject *module, PyObject *args);
 PyObject *chunk_ids(PyObject *module, PyObject *args);
+PyObject *vocabulary(PyObject *module, PyObject *args);
+PyObject *numbered(PyObject *module, PyObject *args);
+PyObject *sorted_words(PyObject *module, PyObject *args);
+PyObject *inverted(PyObject *module, PyObject *args);
 
 #endif

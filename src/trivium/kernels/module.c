@@ -37,6 +37,10 @@ static PyMethodDef functions[] = {
     {"tally", tally, METH_VARARGS, NULL},
     {"best", best, METH_VARARGS, NULL},
     {"chunk_ids", chunk_ids, METH_VARARGS, NULL},
+    {"vocabulary", vocabulary, METH_VARARGS, NULL},
+    {"numbered", numbered, METH_VARARGS, NULL},
+    {"sorted_words", sorted_words, METH_VARARGS, NULL},
+    {"inverted", inverted, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -48,5 +52,6 @@ PyMODINIT_FUNC
 PyInit__native(void)
 {
     choose_instructions();
+    choose_letters();
     return PyModule_Create(&definition);
 }
