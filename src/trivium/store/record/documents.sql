@@ -31,9 +31,7 @@ SELECT id FROM documents WHERE uri = ?;
 INSERT INTO documents (id, uri, kind, title, key, context, media_type, category, scope, type,
                        domain, severity, tags, metadata, given, valid_from, valid_until, created,
                        updated, source_hash, source_size, source_mtime, version)
-VALUES (:id, :uri, :kind, :title, :key, :context, :media_type, :category, :scope, :type,
-        :domain, :severity, :tags, :metadata, :given, :valid_from, :valid_until, :created,
-        :updated, :source_hash, :source_size, :source_mtime, :version);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: update_document
 UPDATE documents
