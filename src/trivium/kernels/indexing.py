@@ -120,6 +120,12 @@ def _offsets(counts: Sequence[int] | Numbers) -> Numbers:
     return offsets
 
 
+def give_back() -> None:
+    """Return to the system the memory that building has freed: a server may run for weeks."""
+    if kernels.native:
+        kernels.native.give_back()
+
+
 def inverted(stream: Stream, starts: Numbers, term: Stream, count: int) -> Inverted:
     """A stream of words' places turned round; `starts` are those of each column of each row."""
     if kernels.native and len(stream) <= MOST_PLACES and len(starts) <= MOST_PLACES:
