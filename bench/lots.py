@@ -1,6 +1,6 @@
 """The dilution guard: what a search is worth when one leg has nothing to say.
 
-    python bench/lots.py [--data ../shared/data] [--sets scifact …] [--half even] [--write]
+    python bench/lots.py [--data ../shared/data] [--sets scifact …] [--half even|odd|both] [--write]
 
 For each set and each leg, that leg is replaced by one that ranks chunks *by lot*, with the scores
 that it really gave, and by the answer to *another question* of the set. Beside nDCG@10 of the
@@ -111,7 +111,7 @@ def collected(
 
 
 def chosen(folder: str, half: str, id: str) -> bool:
-    if folder == "scifact":
+    if folder == "scifact" or half == "both":
         return True
     return int(re.sub(r"\D", "", id) or 0) % 2 == (half == "odd")
 
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--readme", type=Path, default=ROOT / "bench" / "README.md")
     parser.add_argument("--sets", nargs="+", default=list(SETS))
-    parser.add_argument("--half", choices=["even", "odd"], default="even")
+    parser.add_argument("--half", choices=["even", "odd", "both"], default="even")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     profile = load_profile("default")

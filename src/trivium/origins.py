@@ -80,6 +80,9 @@ class Catalogue(Protocol):
     def keep_sketches(self, sketches: Mapping[str, Sequence[int]]) -> None:
         """Remember the bands of documents' sketches."""
 
+    def settle_sketches(self) -> None:
+        """Put those that were remembered last in their places: nothing more comes for now."""
+
     def sharing(self, bands: Sequence[int], most: int) -> dict[int, list[str]]:
         """The ids of documents with each of these bands, the oldest first; at most so many."""
 

@@ -41,7 +41,7 @@ def cosines(
 
 
 def pack(vector: Floats32) -> bytes:
-    return vector.astype("<f4").tobytes()
+    return vector.astype("<f4", copy=False).tobytes()
 
 
 def unpack(blob: bytes) -> Floats32:

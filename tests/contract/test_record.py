@@ -18,7 +18,7 @@ from trivium.store.record.statements import SHARED, dialect
 from trivium.store.sqlite import SqliteStore
 from trivium.types import Document, Draft, Passage
 
-OWN = {"words", "migrations", "changes"}
+OWN = {"fresh_sketches", "words", "migrations", "changes"}
 """Tables that each database has in its own way."""
 
 
@@ -79,5 +79,9 @@ def test_who_shares_a_band_is_told_oldest_first_and_without_those_removed(
         store.put(drafts, NOW)
         store.catalogue.keep_sketches({"z": [7, -5], "a": [7], "m": [7], "c": [-5]})
         assert store.catalogue.sharing([7, -5, 9, 7], 2) == {7: ["z", "a"], -5: ["z", "c"]}
+        store.catalogue.settle_sketches()
+        assert store.catalogue.sharing([7, -5, 9, 7], 2) == {7: ["z", "a"], -5: ["z", "c"]}
+        store.catalogue.keep_sketches({"c": [7], "z": [7], "m": [9]})
+        assert store.catalogue.sharing([7, 9], 2) == {7: ["z", "a"], 9: ["m"]}
         store.remove(["z"])
         assert store.catalogue.sharing([7, -5], 2) == {7: ["a", "m"], -5: ["c"]}

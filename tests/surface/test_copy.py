@@ -133,7 +133,7 @@ def test_the_beginning_of_another_copy_is_not_gone_on_with(
 
 def test_every_table_and_column_is_copied(original: trivium.Library) -> None:
     """A migration that adds one is told here."""
-    own = {"state", "commits", "changes", "keys", "migrations"}
+    own = {"state", "commits", "changes", "keys", "migrations", "fresh_sketches"}
     with closing(sqlite3.connect(Path(original.folder) / "index.db")) as database:
         tables = {
             name

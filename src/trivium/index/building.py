@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import Described, DocumentTable
-from trivium.index.segment import BODY, GAP, WIDTH, Segment
-from trivium.stemmer import stem
-from trivium.text import words
+from trivium.index.segment import GAP, WIDTH, Segment
+from trivium.kernels.indexing import Numbered, inverted
 from trivium.types import chunk_id
 from trivium.values import dataclass
 
@@ -45,28 +43,38 @@ class Row:
         return int.from_bytes(blake2b(said, digest_size=8).digest(), "little")
 
 
+TEXTS = 6_144
+"""Columns brought to numbers at a time: those of a thousand rows, and no row is held for longer."""
+
+
 def build(rows: Iterable[Row]) -> Segment:
     """Index these rows, one after the other: none is held once its words are numbered."""
-    vocabulary = _Numbered()
-    number_of = vocabulary.__getitem__
-    stream, widths = array("i"), array("q")
+    vocabulary = Numbered()
+    streams: list[NDArray[np.int32]] = []
+    widths: list[NDArray[np.int64]] = []
+    texts: list[str] = []
+
+    def number() -> None:
+        stream, width = vocabulary.stream(texts)
+        streams.append(stream)
+        widths.append(width)
+        texts.clear()
+
     documents: dict[str, Described] = {}
     ids: list[str] = []
     plain: list[tuple[int, str, int, int, int, bool]] = []
     iris, said = Codes(), array("i")
     for row in rows:
-        for text in row.columns:
-            before = len(stream)
-            if text:
-                stream.extend(map(number_of, words(text)))
-            stream.append(GAP)
-            widths.append(len(stream) - before)
+        texts += row.columns
+        if len(texts) >= TEXTS:
+            number()
         document = row.document.id
         documents[document] = row.document
         id = row.id
         ids.append(id)
         plain.append((row.number, document, row.version, row.ordinal, row.hash(id), row.embedded))
         said.extend(map(iris.code, (row.subject, row.predicate, row.graph)))
+    number()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
     places = {id: place for place, id in enumerate(sorted(documents))}
     numbers, owners, versions, ordinals, hashes, embedded = (
@@ -87,18 +95,11 @@ def build(rows: Iterable[Row]) -> Segment:
         **DocumentTable.pack([documents[id] for id in places]),
     }
     arrays["row.by_number"] = np.argsort(arrays["row.number"], kind="stable")
-    lengths = np.frombuffer(widths, np.int64).reshape(-1, WIDTH)
+    lengths = np.concatenate(widths).reshape(-1, WIDTH)
     arrays["stream.starts"] = offsets_of(lengths[order].reshape(-1))
-    tokens = _reordered(np.frombuffer(stream, np.int32), lengths.sum(axis=1), order)
-    return _assemble(arrays, list(vocabulary), tokens)
-
-
-class _Numbered(dict[str, int]):
-    """Words to numbers, in the order in which they were first asked for."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
+    stream = np.concatenate(streams)
+    streams.clear()
+    return _assemble(arrays, vocabulary, _reordered(stream, lengths.sum(axis=1), order))
 
 
 class Codes:
@@ -130,91 +131,97 @@ def _reordered(
 
 
 def _assemble(
-    row_arrays: dict[str, Array], vocabulary: list[str], stream: NDArray[np.int32]
+    row_arrays: dict[str, Array], vocabulary: Numbered, stream: NDArray[np.int32]
 ) -> Segment:
     """Sort the vocabulary, turn the stream into position lists and postings."""
-    stems = [stem(word) for word in vocabulary]
-    order = sorted(range(len(vocabulary)), key=lambda i: (stems[i], vocabulary[i]))
-    rank = np.empty(len(order) + 1, np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    rank[-1] = GAP  # stream[GAP] reads the last entry
-    stream = rank[stream]
-    positions = np.flatnonzero(stream != GAP)
-    surface = stream[positions]
-    sorted_stems = [stems[i] for i in order]
-    is_first = np.array([a != b for a, b in pairwise(["\0", *sorted_stems])], bool)
-    term_of_surface = np.cumsum(is_first, dtype=np.int64) - 1
-    terms = [text for text, first in zip(sorted_stems, is_first.tolist(), strict=True) if first]
-    surfaces = [vocabulary[i] for i in order]
-    starts = row_arrays["stream.starts"]
-    # one number for both: numbers are sorted several times as fast as their places are found
-    by_surface = surface * np.int64(max(len(stream), 1)) + positions
-    by_surface.sort()
+    known = vocabulary.sorted()
+    terms, surfaces = (
+        Strings(known.stems, known.stem_offsets),
+        Strings(known.words, known.word_offsets),
+    )
+    rank = np.append(known.rank, np.int32(GAP))  # stream[GAP] reads the last entry
+    found = inverted(rank[stream], row_arrays["stream.starts"], known.term, len(terms))
+    forms = np.bincount(known.term, minlength=len(terms))
     arrays: dict[str, Array] = {
         **row_arrays,
-        **Strings.pack(terms).sorted_arrays("term"),
-        "term.surfaces": np.append(np.flatnonzero(is_first), len(surfaces)).astype(np.int64),
-        **Strings.pack(surfaces).arrays("surface"),
-        "surface.positions": offsets_of(np.bincount(surface, minlength=len(surfaces))),
-        "positions": _compact(by_surface % max(len(stream), 1)),
-        **_postings(term_of_surface[surface], positions, starts, len(terms)),
-        **grams(surfaces),
+        **terms.sorted_arrays("term"),
+        "term.surfaces": offsets_of(forms),
+        **surfaces.arrays("surface"),
+        "surface.positions": found.position_offsets,
+        "positions": _compact(found.positions),
+        "posting.offsets": found.posting_offsets,
+        "posting.rows": found.rows,
+        "posting.body": _compact(found.body),
+        "extra.offsets": found.extra_offsets,
+        "extra.posting": found.extra_posting,
+        "extra.column": found.extra_column,
+        "extra.count": _compact(found.extra_count),
+        **grams(surfaces.all()),
     }
     return Segment(arrays)
-
-
-def _postings(
-    terms: NDArray[np.int64], positions: NDArray[np.int64], starts: NDArray[np.int64], size: int
-) -> dict[str, Array]:
-    """For each term the rows that hold it with the count in the body; other columns as extras."""
-    cells = len(starts) - 1
-    cell = np.repeat(np.arange(cells), np.diff(starts))[positions] if cells else positions
-    keys, counts = np.unique(terms * max(cells, 1) + cell, return_counts=True)
-    term, cell = np.divmod(keys, max(cells, 1))
-    row, column = np.divmod(cell, WIDTH)
-    first = np.ones(len(keys), bool)
-    first[1:] = (term[1:] != term[:-1]) | (row[1:] != row[:-1])
-    posting = np.cumsum(first) - 1
-    offsets = offsets_of(np.bincount(term[first], minlength=size))
-    body = np.zeros(int(first.sum()), np.int64)
-    in_body = column == BODY
-    body[posting[in_body]] = counts[in_body]
-    extra_term = term[~in_body]
-    return {
-        "posting.offsets": offsets,
-        "posting.rows": row[first].astype(np.int32),
-        "posting.body": _compact(body),
-        "extra.offsets": offsets_of(np.bincount(extra_term, minlength=size)),
-        "extra.posting": (posting[~in_body] - offsets[extra_term]).astype(np.int32),
-        "extra.column": column[~in_body].astype(np.uint8),
-        "extra.count": _compact(counts[~in_body]),
-    }
 
 
 def grams(surfaces: list[str]) -> dict[str, Array]:
     """Trigram → surface forms, by pg_trgm's rule: two blanks before a word and one after."""
     joined = "".join(f"  {word} " for word in surfaces)
     points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-    points = points.astype(np.uint64)
     lengths = np.array([len(word) + 3 for word in surfaces], np.int64)
     owner = np.repeat(np.arange(len(surfaces)), lengths)
-    codes = (points[:-2] << np.uint64(42)) | (points[1:-1] << np.uint64(21)) | points[2:]
-    inside = owner[:-2] == owner[2:] if len(owner) else np.empty(0, bool)
-    pairs = np.empty(int(inside.sum()), [("code", np.uint64), ("surface", np.int32)])
-    pairs["code"], pairs["surface"] = codes[inside], owner[:-2][inside]
-    order = np.lexsort((pairs["surface"], pairs["code"]))
-    pairs = pairs[order]
-    repeated = np.zeros(len(pairs), bool)
-    repeated[1:] = pairs[1:] == pairs[:-1]
-    pairs = pairs[~repeated]
-    grams, counts = np.unique(pairs["code"], return_counts=True)
+    codes, found = _gram_pairs(points, owner)
+    first = np.ones(len(codes), bool)
+    first[1:] = codes[1:] != codes[:-1]
+    starts = np.flatnonzero(first)
     return {
-        "gram.codes": grams,
-        "gram.offsets": offsets_of(counts),
-        "gram.surfaces": np.ascontiguousarray(pairs["surface"]),
+        "gram.codes": codes[starts],
+        "gram.offsets": np.append(starts, len(codes)).astype(np.int64),
+        "gram.surfaces": found,
         "surface.length": _compact(lengths - 3),
-        "surface.grams": _compact(np.bincount(pairs["surface"], minlength=len(surfaces))),
+        "surface.grams": _compact(np.bincount(found, minlength=len(surfaces))),
     }
+
+
+def _gram_pairs(
+    points: NDArray[np.uint32], owner: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Each trigram with each word that holds it, once, in ascending order of both."""
+    inside = owner[:-2] == owner[2:] if len(owner) else np.empty(0, bool)
+    alphabet, letters = _numbered_letters(points)
+    bits, owner_bits = len(alphabet).bit_length(), len(owner).bit_length()
+    if 3 * bits + owner_bits > 63:
+        return _gram_pairs_of_many(points, owner, inside)
+    # one number for a trigram and its word: it is sorted several times as fast as the two
+    pairs = (letters[:-2] << (2 * bits)) | (letters[1:-1] << bits) | letters[2:]
+    pairs = np.sort(((pairs << owner_bits) | owner[:-2])[inside])
+    kept = np.ones(len(pairs), bool)
+    kept[1:] = pairs[1:] != pairs[:-1]
+    pairs = pairs[kept]
+    gram, mask = pairs >> owner_bits, (1 << bits) - 1
+    codes = np.zeros(len(pairs), np.uint64)
+    for place in (2, 1, 0):
+        letter = alphabet[(gram >> (place * bits)) & mask] if len(pairs) else alphabet[:0]
+        codes = (codes << np.uint64(21)) | letter.astype(np.uint64)
+    return codes, (pairs & ((1 << owner_bits) - 1)).astype(np.int32)
+
+
+def _numbered_letters(points: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The code points that occur, ascending, and the place of each of these among them."""
+    used = np.zeros(int(points.max(initial=0)) + 1, bool)
+    used[points] = True
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[points]
+
+
+def _gram_pairs_of_many(
+    points: NDArray[np.uint32], owner: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """The same for alphabets of thousands of signs."""
+    wide = points.astype(np.uint64)
+    codes = (wide[:-2] << np.uint64(42)) | (wide[1:-1] << np.uint64(21)) | wide[2:]
+    codes, found = codes[inside], owner[:-2][inside].astype(np.int32)
+    order = np.lexsort((found, codes))
+    codes, found = codes[order], found[order]
+    kept = np.ones(len(codes), bool)
+    kept[1:] = (codes[1:] != codes[:-1]) | (found[1:] != found[:-1])
+    return codes[kept], found[kept]
 
 
 def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -223,7 +230,7 @@ def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-def _compact(values: NDArray[np.int64]) -> Array:
+def _compact(values: Array) -> Array:
     """The same numbers in the smallest unsigned type that holds them all."""
     return values.astype(smallest(int(values.max()) if len(values) else 0))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,14 @@ class Described(Protocol):
     def tags(self) -> Sequence[str]: ...
     @property
     def metadata(self) -> Mapping[str, Any]: ...
+
+
+class _Codes(dict[Any, int]):
+    """Strings to small numbers in order of appearance; "" and None are 0."""
+
+    def __missing__(self, value: str) -> int:
+        number = self[value] = len(self) - 1
+        return number
 
 
 class DocumentTable:
@@ -69,23 +78,23 @@ class DocumentTable:
     @staticmethod
     def pack(documents: Sequence[Described]) -> dict[str, Array]:
         """The arrays of these documents, which are sorted by id."""
-        codes: dict[str, int] = {"": 0}
+        codes = _Codes({"": 0, None: 0})
 
-        def code(value: str | None) -> int:
-            return codes.setdefault(value, len(codes)) if value else 0
+        def column(name: str) -> Iterator[Any]:
+            return map(attrgetter(name), documents)
 
         arrays: dict[str, Array] = {
-            "document.number": np.array([d.number for d in documents], np.int64),
-            **Strings.pack([d.id for d in documents]).arrays("document.id"),
-            **Strings.pack([d.uri for d in documents]).arrays("document.uri"),
+            "document.number": np.array(list(column("number")), np.int64),
+            **Strings.pack(list(column("id"))).arrays("document.id"),
+            **Strings.pack(list(column("uri"))).arrays("document.uri"),
         }
         for name in _CODED:
-            values = [code(getattr(document, name)) for document in documents]
+            values = list(map(codes.__getitem__, column(name)))
             arrays[f"document.{name}"] = np.array(values, np.int32)
-        tags = [[code(tag) for tag in document.tags] for document in documents]
+        tags = [[codes[tag] for tag in given] if given else () for given in column("tags")]
         facts = [
-            [code(metadata_value(key, value)) for key, value in document.metadata.items()]
-            for document in documents
+            [codes[metadata_value(key, value)] for key, value in given.items()] if given else ()
+            for given in column("metadata")
         ]
         arrays |= _ragged("document.tags", tags) | _ragged("document.metadata", facts)
         for name, missing in (
@@ -93,10 +102,9 @@ class DocumentTable:
             ("valid_from", _ALWAYS),
             ("valid_until", _NEVER),
         ):
-            times = [getattr(document, name) for document in documents]
-            arrays[f"document.{name}"] = np.array(
-                [microseconds(time) if time else missing for time in times], np.int64
-            )
+            times = [microseconds(time) if time else missing for time in column(name)]
+            arrays[f"document.{name}"] = np.array(times, np.int64)
+        del codes[None]
         return arrays | Strings.pack(list(codes)).arrays("value")
 
     @staticmethod

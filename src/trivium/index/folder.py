@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from trivium.index.arrays import Array, CacheDamaged, MappedArrays, Parcel, write_arrays
+from trivium.index.arrays import CacheDamaged, MappedArrays, Parcel, write_arrays
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block
 from trivium.index.merging import merge, merge_blocks, merged, merged_blocks
@@ -112,13 +112,9 @@ class CacheFolder:
         name = self._loose_name("words")
         return self._segment(Parcel.of(living.segment.arrays), living.alive, name)
 
-    def kept_block(self, living: LivingBlock) -> LivingBlock:
-        """The same for vectors."""
-        arrays: dict[str, Array] = {
-            "numbers": living.block.numbers,
-            "matrix": living.block.matrix,
-        }
-        return self._block(Parcel.of(arrays), living.alive, self._loose_name("vectors"))
+    def kept_block(self, parcel: Parcel, count: int) -> LivingBlock:
+        """The same for so many vectors, which need not be in memory at all."""
+        return self._block(parcel, np.ones(count, bool), self._loose_name("vectors"))
 
     def _loose_name(self, kind: str) -> str:
         name = self._new_name(kind)

@@ -7,7 +7,7 @@ what a merge needs at once is a few numbers for each row and word, not all that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from trivium.index.codes import layout as coded_layout
 from trivium.index.documents import DocumentTable, Mask
 from trivium.index.matrix import CODED_FROM, Block
 from trivium.index.segment import WIDTH, Segment
+from trivium.vectors import Floats32
 
 PIECE = 1 << 19
 """Positions brought together at a time: a few arrays of four megabytes each."""
@@ -350,7 +351,25 @@ def merged_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Parcel:
     owners = np.repeat(np.arange(len(blocks)), [len(rows) for rows in chosen])
     order = np.argsort(numbers, kind="stable")
     numbers, owners, rows = numbers[order], owners[order], np.concatenate(chosen)[order]
-    count, width = len(numbers), max((block.width for block in blocks if len(block)), default=0)
+    width = max((block.width for block in blocks if len(block)), default=0)
+
+    def pieces() -> Iterator[Floats32]:
+        for start in range(0, len(numbers), ROWS):
+            owner, row = owners[start : start + ROWS], rows[start : start + ROWS]
+            piece = np.empty((len(row), width), np.float32)
+            for place in np.unique(owner).tolist():
+                piece[owner == place] = blocks[place].matrix[row[owner == place]]
+                blocks[place].release()
+            yield piece
+
+    return block_parcel(numbers, width, pieces())
+
+
+def block_parcel(numbers: Numbers, width: int, matrix: Iterable[Floats32]) -> Parcel:
+    """The arrays of a block whose vectors come a piece at a time; with codes where there are
+    many.
+    """
+    count = len(numbers)
     layout: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
         "numbers": (np.dtype(np.int64), (count,)),
         "matrix": (np.dtype(np.float32), (count, width)),
@@ -360,14 +379,9 @@ def merged_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Parcel:
 
     def pieces() -> Iterator[tuple[str, Array]]:
         yield "numbers", numbers
-        for start in range(0, count, ROWS):
-            owner, row = owners[start : start + ROWS], rows[start : start + ROWS]
-            piece = np.empty((len(row), width), np.float32)
-            for place in np.unique(owner).tolist():
-                piece[owner == place] = blocks[place].matrix[row[owner == place]]
-                blocks[place].release()
+        for piece in matrix:
             yield "matrix", piece
-            if "codes" in layout:
+            if count >= CODED_FROM:
                 coded = encode(piece)
                 yield from ((name, getattr(coded, name)) for name in ARRAYS)
 

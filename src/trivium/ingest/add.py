@@ -162,6 +162,7 @@ class Adding:
     def finish(self) -> AddReport:
         self._reader.close()
         self._flush()
+        self.store.catalogue.settle_sketches()
         return AddReport(
             tuple(self._added),
             tuple(self._updated),

@@ -31,6 +31,9 @@ PyObject *finished(Py_buffer *buffers, int count, const char *reason);
 void let_go(Py_buffer *buffers, int count);
 
 void choose_instructions(void);
+void choose_letters(void);
+
+int porter(char *at, int size);
 
 /* A heap whose top is the least: the value at the top sinks, or one at a place rises to its own. */
 void heap_sink(double *heap, Py_ssize_t size);
@@ -46,5 +49,9 @@ PyObject *add_term(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);
 PyObject *best(PyObject *module, PyObject *args);
 PyObject *chunk_ids(PyObject *module, PyObject *args);
+PyObject *vocabulary(PyObject *module, PyObject *args);
+PyObject *numbered(PyObject *module, PyObject *args);
+PyObject *sorted_words(PyObject *module, PyObject *args);
+PyObject *inverted(PyObject *module, PyObject *args);
 
 #endif

@@ -9,6 +9,9 @@
  * are never fused with sums (-ffp-contract=off): the same bytes on every machine.
  */
 #include "kernels.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 void
 let_go(Py_buffer *buffers, int count)
@@ -59,6 +62,18 @@ heap_rise(double *heap, Py_ssize_t at)
     heap[at] = value;
 }
 
+/* give_back(): returns to the system what was freed, where the C library keeps it otherwise. */
+static PyObject *
+give_back(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
+{
+#ifdef __GLIBC__
+    Py_BEGIN_ALLOW_THREADS
+    malloc_trim(0);
+    Py_END_ALLOW_THREADS
+#endif
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"byte_products", byte_products, METH_VARARGS, NULL},
     {"float_products", float_products, METH_VARARGS, NULL},
@@ -70,6 +85,11 @@ static PyMethodDef functions[] = {
     {"tally", tally, METH_VARARGS, NULL},
     {"best", best, METH_VARARGS, NULL},
     {"chunk_ids", chunk_ids, METH_VARARGS, NULL},
+    {"vocabulary", vocabulary, METH_VARARGS, NULL},
+    {"numbered", numbered, METH_VARARGS, NULL},
+    {"sorted_words", sorted_words, METH_VARARGS, NULL},
+    {"inverted", inverted, METH_VARARGS, NULL},
+    {"give_back", give_back, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -81,5 +101,6 @@ PyMODINIT_FUNC
 PyInit__native(void)
 {
     choose_instructions();
+    choose_letters();
     return PyModule_Create(&definition);
 }

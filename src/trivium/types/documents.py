@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from trivium.types.facts import Quad
@@ -53,6 +54,11 @@ class Document:
         """Whether a name means the document itself, and not one of its chunks."""
         return name in (self.id, self.uri, f"#{self.number}", str(self.number))
 
+    def stored_as(self, number: int, version: int) -> Document:
+        """The same with what the store gave it; a library has as many of these as documents."""
+        values: list[Any] = [*_ALL_BUT_THESE(self), number, version]
+        return Document(*values)
+
     def brought_back(self, today: Document) -> Document:
         """This earlier state of a document as it becomes the present one.
 
@@ -69,6 +75,9 @@ class Document:
         if "scope" in today.given:
             given["scope"] = today.given["scope"]
         return replace(back, scope=today.scope, given=given)
+
+
+_ALL_BUT_THESE = attrgetter(*(one.name for one in fields(Document)[:-2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from trivium.store.sqlite.derived import (
     Overtaken,
     changes_floor,
     commit_stamp,
-    numbers_of,
     with_model,
 )
+from trivium.store.sqlite.reading import numbers_of
 from trivium.store.sqlite.view import SqliteView
 from trivium.types import Filter, Unit, Yardstick
 from trivium.vectors import Floats32, cosines, unpack

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from trivium.origins import AdapterState, Link
-from trivium.store.record.database import Database, listed, repeatable
+from trivium.store.record.database import Database, Transaction, listed, repeatable
 from trivium.store.record.rows import document_of_row
 from trivium.types import Document
+
+MOST_FRESH = 32_768
+"""Bands, those of 2,048 texts, that wait for their places: then a page of `sketches` takes several
+at once until there are millions, and those that wait are a hundred pages.
+"""
 
 
 class RecordCatalogue:
@@ -38,12 +43,25 @@ class RecordCatalogue:
                 ],
             )
 
+            (fresh,) = transaction.execute("count_fresh_sketches").fetchone()
+            if fresh > MOST_FRESH:
+                _settle(transaction)
+
+    def settle_sketches(self) -> None:
+        with self._database.reading() as reader:
+            (fresh,) = reader.execute("count_fresh_sketches").fetchone()
+        if fresh:
+            with self._database.writing() as transaction:
+                _settle(transaction)
+
     def sharing(self, bands: Sequence[int], most: int) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
         with self._database.reading() as reader:
             values = {"bands": listed(dict.fromkeys(bands)), "most": most}
             for row in reader.execute("sharing_bands", values):
-                found.setdefault(row["band"], []).append(row["id"])
+                sharing = found.setdefault(row["band"], [])
+                if len(sharing) < most:
+                    sharing.append(row["id"])
         return found
 
     def adapters(self) -> list[AdapterState]:
@@ -81,3 +99,8 @@ class RecordCatalogue:
         with self._database.reading() as reader:
             rows = reader.execute("links_to", (target,))
             return [(row["id"], row["relation"]) for row in rows]
+
+
+def _settle(transaction: Transaction) -> None:
+    transaction.execute("settle_sketches")
+    transaction.execute("forget_fresh_sketches")

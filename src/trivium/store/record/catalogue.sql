@@ -4,22 +4,6 @@ SELECT d.* FROM json_each(?) j JOIN documents d ON d.source_hash = j.value ORDER
 -- name: documents_below
 SELECT * FROM documents WHERE uri >= :first AND uri < :end ORDER BY uri;
 
--- name: keep_sketch
-INSERT INTO sketches (band, document)
-SELECT CAST(j.value AS BIGINT), d.number FROM documents d, json_each(:bands) j
-WHERE d.id = :document
-ON CONFLICT DO NOTHING;
-
--- name: sharing_bands
-SELECT s.band, d.id
-FROM json_each(:bands) j
-JOIN sketches s ON s.band = CAST(j.value AS BIGINT)
-JOIN documents d ON d.number = s.document
-WHERE s.document IN (
-  SELECT o.document FROM sketches o JOIN documents e ON e.number = o.document
-  WHERE o.band = s.band ORDER BY o.document LIMIT :most)
-ORDER BY s.document;
-
 -- name: adapters
 SELECT a.source, a.adapter, a.watermark, s.root
 FROM adapters a JOIN sources s ON s.name = a.source ORDER BY a.source;

@@ -87,6 +87,8 @@ def unfinished(database: Database) -> bool:
 
 def begin(source: RecordStore, target: RecordStore) -> None:
     """Note in `target` that it becomes a copy; `LibraryExists` if it is anything else already."""
+    if source.database.writable:  # what an `add` that was stopped has left
+        source.catalogue.settle_sketches()
     with source.view(Grant()):
         origin = _origin(source)
     if _begun(target, origin) is None:

@@ -31,9 +31,7 @@ SELECT id FROM documents WHERE uri = ?;
 INSERT INTO documents (id, uri, kind, title, key, context, media_type, category, scope, type,
                        domain, severity, tags, metadata, given, valid_from, valid_until, created,
                        updated, source_hash, source_size, source_mtime, version)
-VALUES (:id, :uri, :kind, :title, :key, :context, :media_type, :category, :scope, :type,
-        :domain, :severity, :tags, :metadata, :given, :valid_from, :valid_until, :created,
-        :updated, :source_hash, :source_size, :source_mtime, :version);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: update_document
 UPDATE documents
@@ -113,18 +111,27 @@ SELECT c.number, c.version, c.ordinal, c.text, c.heading, c.embedding_hash, c.su
        c.predicate, c.graph, d.number, d.id, d.uri, d.title, d.key, d.context, d.scope, d.kind,
        d.category, d.type, d.domain, d.severity, d.tags, d.metadata, d.created, d.valid_from,
        d.valid_until
-FROM json_each(:chunks) j
-JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
+FROM chunks c
 JOIN documents d ON d.number = c.document AND d.version = c.version
+WHERE c.number IN (SELECT CAST(j.value AS BIGINT) FROM json_each(:chunks) j)
 ORDER BY c.number;
 
 -- name: vectors_of_chunks
 SELECT c.number, v.vector, d.scope
-FROM json_each(:chunks) j
-JOIN chunks c ON c.number = CAST(j.value AS BIGINT)
+FROM chunks c
 JOIN documents d ON d.number = c.document AND d.version = c.version
 JOIN models m ON m.fingerprint = :fingerprint
 JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
+WHERE c.number IN (SELECT CAST(j.value AS BIGINT) FROM json_each(:chunks) j)
+ORDER BY c.number;
+
+-- name: chunks_with_vectors
+SELECT c.number
+FROM chunks c
+JOIN documents d ON d.number = c.document AND d.version = c.version
+JOIN models m ON m.fingerprint = :fingerprint
+JOIN vectors v ON v.hash = c.embedding_hash AND v.model = m.number
+WHERE c.number IN (SELECT CAST(j.value AS BIGINT) FROM json_each(:chunks) j)
 ORDER BY c.number;
 
 -- name: documents_by_id

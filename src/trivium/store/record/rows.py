@@ -83,33 +83,66 @@ def filed(said: Sequence[Any]) -> Filed:
     )
 
 
+STORED = (
+    "id",
+    "uri",
+    "kind",
+    "title",
+    "key",
+    "context",
+    "media_type",
+    "category",
+    "scope",
+    "type",
+    "domain",
+    "severity",
+    "tags",
+    "metadata",
+    "given",
+    "valid_from",
+    "valid_until",
+    "created",
+    "updated",
+    "source_hash",
+    "source_size",
+    "source_mtime",
+    "version",
+)
+"""The columns of a document, in the order of `insert_document`."""
+
+
+def document_row(document: Document, version: int) -> tuple[Any, ...]:
+    """What `insert_document` binds."""
+    return (
+        document.id,
+        document.uri,
+        document.kind,
+        document.title,
+        document.key,
+        document.context,
+        document.media_type,
+        document.category,
+        document.scope,
+        document.type,
+        document.domain,
+        document.severity,
+        _json(list(document.tags)) if document.tags else "[]",
+        _json(dict(document.metadata)) if document.metadata else "{}",
+        _json(dict(document.given)) if document.given else "{}",
+        _text(document.valid_from),
+        _text(document.valid_until),
+        _text(document.created),
+        _text(document.updated),
+        document.source_hash,
+        document.source_size,
+        document.source_mtime,
+        version,
+    )
+
+
 def document_values(document: Document, version: int) -> dict[str, Any]:
-    """What `insert_document` and `update_document` bind."""
-    return {
-        "id": document.id,
-        "uri": document.uri,
-        "kind": document.kind,
-        "title": document.title,
-        "key": document.key,
-        "context": document.context,
-        "media_type": document.media_type,
-        "category": document.category,
-        "scope": document.scope,
-        "type": document.type,
-        "domain": document.domain,
-        "severity": document.severity,
-        "tags": _json(list(document.tags)) if document.tags else "[]",
-        "metadata": _json(dict(document.metadata)) if document.metadata else "{}",
-        "given": _json(dict(document.given)) if document.given else "{}",
-        "valid_from": _text(document.valid_from),
-        "valid_until": _text(document.valid_until),
-        "created": _text(document.created),
-        "updated": _text(document.updated),
-        "source_hash": document.source_hash,
-        "source_size": document.source_size,
-        "source_mtime": document.source_mtime,
-        "version": version,
-    }
+    """What `update_document` binds."""
+    return dict(zip(STORED, document_row(document, version), strict=True))
 
 
 def chunk_of_row(row: Row, version: str = "version") -> Chunk:
@@ -184,7 +217,7 @@ def index_row(row: Row, document: Document) -> IndexRow:
 
 def searchable(columns: tuple[str, ...]) -> list[str]:
     """The columns as the FTS5 table holds them."""
-    return [bigrams(text) for text in columns]
+    return [bigrams(text) if text else "" for text in columns]
 
 
 def parts_of(chunk: str) -> tuple[str, int, int]:

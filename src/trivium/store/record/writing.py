@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +15,7 @@ from trivium.store.record.rows import (
     chunk_values,
     columns,
     document_of_row,
+    document_row,
     document_values,
     searchable,
 )
@@ -116,13 +116,13 @@ def _placed(transaction: Transaction, drafts: Sequence[Draft], generation: int) 
             known[draft.document.id] = number, last + 1
     new = [draft for draft in drafts if draft.document.id not in known]
     if new:
-        values = [document_values(draft.document, 1) for draft in new]
-        transaction.executemany("insert_document", values)
+        rows = [document_row(draft.document, 1) for draft in new]
+        transaction.executemany("insert_document", rows)
         known |= _versions(transaction, new)
     stored = []
     for draft in drafts:
         number, version = known[draft.document.id]
-        stored.append(replace(draft.document, number=number, version=version))
+        stored.append(draft.document.stored_as(number, version))
     return stored
 
 
@@ -150,10 +150,10 @@ def _index_batch(
         for nth, passage in enumerate(draft.passages)
     }
     words = []
-    for row in select(transaction, "chunks_of_documents", numbers):
-        document, passage = texts[row["document"], row["ordinal"]]
+    for number, owner, ordinal in select(transaction, "chunks_of_documents", numbers):
+        document, passage = texts[owner, ordinal]
         said = searchable(columns(document, passage.heading, passage.text))
-        words.append((row["number"], *said))
+        words.append((number, *said))
     transaction.executemany("index_words", words)
     documents = listed(numbers)
     transaction.execute("wait_for_vectors_of", (documents,))

@@ -28,10 +28,14 @@ WAIT_SECONDS = 30.0
 MOMENT = 1000
 """Milliseconds to wait for others before the disk keeps its pages: nobody is stopped for that."""
 
-LOG_PAGES = 8_192
-"""Pages of 4 KB in the log before they go to their places. Texts come with random keys (hashes,
-sketches), so each batch touches pages all over the file; many batches touch the same ones, and
-these are moved once.
+PAGE = 8_192
+"""Bytes of a page of a new library: it holds five vectors of 384 dimensions, where 4 KB hold two,
+and half as many pages go through the log.
+"""
+
+LOG_PAGES = 4_096
+"""Pages in the log before they go to their places. Texts come with random keys (hashes), so each
+batch touches pages all over the file; many batches touch the same ones, and these are moved once.
 """
 
 WRITER_CACHE = 32 * 1024
@@ -241,6 +245,7 @@ class Connections:
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA foreign_keys = ON")
             if self.writable:
+                connection.execute(f"PRAGMA page_size = {PAGE}")
                 connection.execute("PRAGMA journal_mode = WAL")
         with self._guard:
             self._all.append(connection)

@@ -7,11 +7,9 @@ result down, so that the next process starts from it.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,19 +17,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.index.arrays import CacheDamaged
-from trivium.index.building import Row, build
+from trivium.index.arrays import CacheDamaged, Parcel
 from trivium.index.documents import Mask
 from trivium.index.folder import CacheFolder, compact_blocks, compact_segments
 from trivium.index.matrix import Block
-from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
-from trivium.store.record.rows import columns, filed
 from trivium.store.sqlite.connection import statements
-from trivium.vectors import unpack
+from trivium.store.sqlite.reading import (
+    NOTHING,
+    batches,
+    numbers_of,
+    read_block,
+    read_segment,
+    with_vectors_of,
+)
 
 BATCH = 20_000
-"""Chunks read at a time: bounds the memory of a rebuild."""
+"""Chunks whose words are read at a time: bounds the memory of a rebuild."""
 
 KEPT = 4_096
 """Chunks whose words or vectors are worth a file before anybody has asked for one: with fewer,
@@ -189,9 +191,11 @@ class DerivedIndex:
 def with_model(connection: sqlite3.Connection, snapshot: Snapshot, model: str) -> Snapshot:
     """The same words with the vectors of another model; read anew each time."""
     numbers = numbers_of(connection.execute(statements()["active_chunk_numbers"]))
-    blocks = [_read_block(connection, batch, model) for batch in _batches(numbers)]
-    living = [LivingBlock(block, np.ones(len(block), bool)) for block in blocks if len(block)]
-    return Snapshot(snapshot.generation, model, snapshot.segments, tuple(living))
+    found = with_vectors_of(connection, numbers, model)
+    if not len(found):
+        return Snapshot(snapshot.generation, model, snapshot.segments)
+    living = _in_memory(read_block(connection, found, model))
+    return Snapshot(snapshot.generation, model, snapshot.segments, (living,))
 
 
 def commit_stamp(connection: sqlite3.Connection, generation: int) -> str:
@@ -225,11 +229,16 @@ class _Keeping:
                 return self.cache.kept_segment(living)
         return living
 
-    def block(self, living: LivingBlock) -> LivingBlock:
-        if self.cache and len(living.alive) >= KEPT:
+    def block(self, read: Callable[[], Parcel], count: int) -> LivingBlock:
+        if self.cache and count >= KEPT:
             with suppress(OSError):
-                return self.cache.kept_block(living)
-        return living
+                return self.cache.kept_block(read(), count)
+        return _in_memory(read())
+
+
+def _in_memory(parcel: Parcel) -> LivingBlock:
+    block = Block(parcel.unpacked())
+    return LivingBlock(block, np.ones(len(block), bool))
 
 
 def _catch_up(
@@ -258,14 +267,13 @@ def _catch_up(
         replace(one, alive=_without(one.alive, np.flatnonzero(np.isin(one.block.numbers, vectors))))
         for one in old_blocks
     ]
-    for numbers in _batches(words):
-        segment = _read_segment(connection, numbers)
+    for numbers in batches(words, BATCH):
+        segment = read_segment(connection, numbers)
         if len(segment):
             segments.append(keeping.segment(LivingSegment(segment, np.ones(len(segment), bool))))
-    for numbers in _batches(vectors) if model and with_vectors else ():
-        block = _read_block(connection, numbers, model)
-        if len(block):
-            blocks.append(keeping.block(LivingBlock(block, np.ones(len(block), bool))))
+    found = with_vectors_of(connection, vectors, model) if model and with_vectors else NOTHING
+    if len(found):
+        blocks.append(keeping.block(lambda: read_block(connection, found, model), len(found)))
     return Snapshot(
         generation, model, _compact_in_memory(segments), _compact_blocks_in_memory(blocks)
     )
@@ -292,42 +300,3 @@ def _without(alive: Mask, rows: NDArray[np.int64]) -> Mask:
 
 def _changed(connection: sqlite3.Connection, since: int, what: str) -> NDArray[np.int64]:
     return numbers_of(connection.execute(statements()["changed_chunks"], (since, what)))
-
-
-def numbers_of(cursor: sqlite3.Cursor) -> NDArray[np.int64]:
-    return np.array([number for (number,) in cursor], np.int64)
-
-
-def _batches(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for start in range(0, len(numbers), BATCH):
-        yield numbers[start : start + BATCH]
-
-
-def _read_segment(connection: sqlite3.Connection, numbers: NDArray[np.int64]) -> Segment:
-    query = statements()["rows_to_index"]
-    return build(_rows(connection.execute(query, {"chunks": json.dumps(numbers.tolist())})))
-
-
-def _rows(cursor: sqlite3.Cursor) -> Iterator[Row]:
-    cursor.row_factory = None  # names would take longer to look up than all the rest
-    document = None
-    for number, version, ordinal, text, heading, hash, subject, predicate, graph, *said in cursor:
-        if document is None or document.number != said[0]:  # chunks of a document stand together
-            document = filed(said)
-        given = columns(document, tuple(json.loads(heading)) if heading != "[]" else (), text)
-        embedded = hash != ""
-        yield Row(number, version, ordinal, document, given, subject, predicate, graph, embedded)
-
-
-def _read_block(connection: sqlite3.Connection, numbers: NDArray[np.int64], model: str) -> Block:
-    values = {"chunks": json.dumps(numbers.tolist()), "fingerprint": model}
-    found, matrix = array("q"), None
-    for row in connection.execute(statements()["vectors_of_chunks"], values):
-        vector = unpack(row["vector"])
-        if matrix is None:
-            matrix = np.empty((len(numbers), len(vector)), np.float32)
-        matrix[len(found)] = vector
-        found.append(row["number"])
-    if matrix is None:
-        matrix = np.empty((0, 0), np.float32)
-    return Block.of(np.array(found, np.int64), matrix[: len(found)])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import LibraryCorrupt, NotALibrary, command
+from trivium.kernels.indexing import give_back
 from trivium.store.record.store import RecordStore
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
@@ -108,6 +109,7 @@ class SqliteStore(RecordStore):
             finally:
                 reader.execute("COMMIT")
         self._trim_log()
+        give_back()
 
     def optimize(self) -> int:
         """Merge the derived index and FTS5's own; how many pieces of the former there were.
@@ -133,6 +135,8 @@ class SqliteStore(RecordStore):
         if self._wrote or self._derived.rebuilt:
             self.flush()
         self._connections.close()
+        if self._wrote:
+            give_back()
 
     def _trim_log(self) -> None:
         with self._connections.reading() as reader:
