@@ -1,5 +1,8 @@
 """What pyproject.toml cannot describe: the kernels, compiled where there is a C compiler."""
 
+import os
+import sysconfig
+
 from setuptools import Extension, setup
 
 NATIVE = "src/trivium/kernels"
@@ -20,8 +23,12 @@ KERNELS = Extension(
     ),
     depends=[f"{NATIVE}/kernels.h", f"{NATIVE}/vocabulary.h"],
     py_limited_api=True,
-    optional=True,  # without them NumPy does the same, more slowly
+    # without them NumPy does the same, more slowly; a wheel to be given away must have them
+    optional=os.environ.get("TRIVIUM_KERNELS") != "required",
     extra_compile_args=["-O3", "-ffp-contract=off"],
 )
 
-setup(ext_modules=[KERNELS], options={"bdist_wheel": {"py_limited_api": "cp311"}})
+if sysconfig.get_config_var("Py_GIL_DISABLED"):  # there is no stable interface without the lock
+    setup()
+else:
+    setup(ext_modules=[KERNELS], options={"bdist_wheel": {"py_limited_api": "cp311"}})

@@ -33,7 +33,7 @@ def ours(columns: list[tuple[str, ...]], query: WordQuery, bm25: Bm25) -> list[t
     """Scores from two segments, so that statistics must be counted over both."""
     half = len(columns) // 2
     segments = [build(part) for part in (rows(columns)[:half], rows(columns)[half:]) if part]
-    parts = [Part(s, np.ones(len(s), bool), np.ones(len(s), bool), True) for s in segments]
+    parts = [Part(s, np.ones(len(s), bool), True) for s in segments]
     answer = score(parts, query, bm25, statistics(parts, column_weights(bm25)))
     scored = [
         (int(part.segment.numbers[row]), float(value))

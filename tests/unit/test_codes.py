@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from trivium.index import matrix as matrices
+from trivium.index import merging
 from trivium.index.arrays import MappedArrays, write_arrays
 from trivium.index.codes import ARRAYS, Query, encode, fine, rough
+from trivium.index.lookup import yardstick
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.merging import merge_blocks, merged_blocks
 from trivium.vectors import Floats32, cosines, unit
@@ -95,13 +98,28 @@ def test_codes_hang_on_their_own_row_only() -> None:
 def test_mean_and_deviation_are_about_right_and_exact_on_demand() -> None:
     matrix = vectors(3, 5_000, 384, "clusters")
     query = vectors(4, 1, 384, "scattered")[0]
-    found = Neighbours.of([Block.of(np.arange(5_000), matrix)], [None], query)
+    found = Neighbours.of([Block.of(np.arange(5_000), matrix)], [None], query, coded_from=0)
     exact = cosines(matrix, query)
     [rough], [fine] = found.middles(exact=False), found.middles(exact=True)
     assert found.is_rough
     assert rough.mean() == pytest.approx(exact.mean(), abs=1e-3)
     assert rough.std() == pytest.approx(exact.std(), abs=2e-3)
     assert fine.mean() == pytest.approx(exact.mean(), abs=1e-6)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10_000), st.integers(1, 2_000), st.floats(0, 1))
+def test_the_exact_mean_and_deviation_are_the_same_in_whatever_blocks(
+    seed: int, size: int, part: float
+) -> None:
+    scores = np.random.default_rng(seed).normal(size=size).astype(np.float32)
+    cut = int(part * size)
+
+    def told(*pieces: Floats32) -> tuple[float, float]:
+        found = yardstick(lambda chunks: [0.0] * len(chunks), pieces, size)
+        return found.mean, found.deviation
+
+    assert told(scores) == told(scores[:cut], scores[cut:])
 
 
 def test_merged_blocks_hold_the_living_rows_in_order() -> None:
@@ -113,7 +131,11 @@ def test_merged_blocks_hold_the_living_rows_in_order() -> None:
     assert (merged.matrix == matrix[[3, 0, 4, 2, 5]]).all()
 
 
-def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(tmp_path: Path) -> None:
+def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (matrices, merging):
+        monkeypatch.setattr(module, "CODED_FROM", 4_096)
     count = 5_000
     matrix = unit(np.random.default_rng(1).normal(size=(count, 8)).astype(np.float32))
     numbers = np.arange(count, dtype=np.int64)
@@ -121,6 +143,7 @@ def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(tmp_path:
     alive = [np.ones(len(block), bool) for block in blocks]
     write_arrays(tmp_path / "block", merged_blocks(blocks, alive))
     found = Block(MappedArrays(tmp_path / "block"))
+    assert found.is_coded
     whole = Block.of(numbers, matrix)
     assert (found.numbers == numbers).all()
     assert (found.matrix == matrix).all()

@@ -199,6 +199,9 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
     held = postings(chance, 50)
     with pytest.raises(ValueError, match="do not fit"):
         kernels.add_term(np.zeros(3), np.ones(3), held, np.ones(len(COLUMNS)), 0.9, 1.0)
+    odd = held._replace(body=np.zeros(3 * len(held.rows), np.uint8))
+    with pytest.raises(ValueError, match="do not fit"):
+        kernels.add_term(np.zeros(50), np.ones(50), odd, np.ones(len(COLUMNS)), 0.9, 1.0)
     named = Named(
         np.zeros(3, np.uint8),
         np.array([0, 9], np.int64),
@@ -206,3 +209,18 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="do not fit"):
         kernels.chunk_ids(named, np.zeros(1, np.int64))
+
+
+def test_short_row_numbers_and_wide_matrices_are_read_as_what_they_are() -> None:
+    matrix, vector = np.arange(12.0).reshape(4, 3), np.ones(3)
+    rows = np.array([1, 3], np.int32)
+    for result in both(lambda: kernels.exact_products(matrix, rows, vector)):  # type: ignore[arg-type]
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == [12.0, 30.0]
+    named = Named(
+        np.frombuffer(b"axe", np.uint8),
+        np.array([0, 3], np.int64),
+        *(np.zeros(4, np.int32) for _ in range(3)),
+    )
+    for ids in both(lambda: kernels.chunk_ids(named, rows)):  # type: ignore[arg-type]
+        assert ids == ["axe@0/0", "axe@0/0"]

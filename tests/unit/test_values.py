@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError, asdict, field, fields, is_dataclass
 
 import pytest
 
+from trivium import values
 from trivium.values import dataclass
 
 
@@ -98,6 +99,15 @@ def test_nothing_can_be_changed() -> None:
     with pytest.raises(FrozenInstanceError, match="cannot delete field 'c'"):
         del value.c
     assert replace(value, c="d") == Longer("a", 0, "d")
+
+
+def test_it_is_replaced_as_the_standard_library_does_it() -> None:
+    ours = Ours("axe", tags=["x"], secret="s")
+    assert asdict(values.replace(ours, name="battle", size=4)) == asdict(
+        replace(ours, name="battle", size=4)
+    )
+    assert values.replace(ours).secret == "s"
+    assert values.replace(Key("a"), b=2) == Key("a", 2)
 
 
 def test_it_is_copied_and_pickled() -> None:

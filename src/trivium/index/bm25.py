@@ -4,7 +4,8 @@
     idf   = ln((N − n + ½) / (n + ½)), at least 1e-6
     tf    = Σ weight of the column · count in the column
 
-N, n and lengths are those of the *visible* rows; only the *allowed* ones among them are ranked.
+N, n and lengths are those of the *visible* rows. What else is scored, and what a filter leaves out,
+is taken off by who asks (`snapshot.py`).
 A column of weight 0 counts as if it were not there.
 """
 
@@ -46,11 +47,10 @@ NOWHERE = Occurrences(np.empty(0, np.int64), np.empty(0))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A segment with the rows whose statistics count and those that may be found."""
+    """A segment with the rows whose statistics count."""
 
     segment: Segment
     visible: Mask
-    allowed: Mask
     all_visible: bool
 
 

@@ -93,7 +93,7 @@ class Segment:
         return Strings.of(self.arrays, "surface")
 
     def id(self, row: int) -> str:
-        return self.ids(np.array([row]))[0]
+        return self.ids(np.array([row], np.int64))[0]
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """The chunk ids of these rows."""

@@ -25,9 +25,7 @@ from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery,
 from trivium.vectors import Floats32
 
 MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
-MOST_GIVEN = (
-    8_192  # chunks of about ten searches at once; more would not stay in a processor's cache
-)
+MOST_GIVEN = 8_192  # chunks of ten searches: more would not stay in a processor's cache
 _EVERY_COLUMN = np.ones(len(COLUMNS))
 
 Scored = tuple[float, str, str]
@@ -111,14 +109,11 @@ class Seen:
 
     @cached_property
     def parts(self) -> list[words.Part]:
-        """The segments with nothing filtered."""
-        return self._parts(self.visible)
-
-    def _parts(self, allowed: Sequence[Mask]) -> list[words.Part]:
+        """The segments with what is visible of them."""
         return [
-            words.Part(living.segment, visible, mask, every)
-            for living, visible, mask, every in zip(
-                self.snapshot.segments, self.visible, allowed, self.all_visible, strict=True
+            words.Part(living.segment, visible, every)
+            for living, visible, every in zip(
+                self.snapshot.segments, self.visible, self.all_visible, strict=True
             )
         ]
 
@@ -141,7 +136,7 @@ class Seen:
     def words(
         self, query: WordQuery, bm25: Bm25, allowed: Selection, depth: int, unit: Unit
     ) -> Found:
-        parts = self._parts(allowed)
+        parts = self.parts
         weights = words.column_weights(bm25)
         counted = (weights > 0).tobytes()
         if counted not in self._statistics:
@@ -250,7 +245,7 @@ class Seen:
     def named(
         self, numbers: NDArray[np.int64], scores: NDArray[np.float64], unit: Unit
     ) -> list[Scored]:
-        """Living chunk numbers with their scores, by chunk and unit id."""
+        """Visible chunks, told by number, with their scores, by chunk and unit id."""
         found: list[Scored] = []
         places = self.snapshot.placed[numbers]
         segments = places >> ROW_BITS

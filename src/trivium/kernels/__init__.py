@@ -26,7 +26,7 @@ Floats32 = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 BODY = COLUMNS.index("body")
-FINE = 1 << 20  # steps of a millionth: finer than any use of a mean, and no sum overflows
+FINE = 1 << 20  # steps of a millionth: sums of squares are exact for a million scores up to 90
 
 
 class Postings(NamedTuple):
@@ -67,7 +67,7 @@ def byte_products(
     Rows of unsigned bytes hold two numbers of 0 … 15 in each: the lower halves belong to the first
     part of the query, the upper ones to the second. `line` are factor and shift.
     """
-    packed, (factor, shift) = codes.dtype == np.uint8, line
+    packed, (factor, shift), rows = codes.dtype == np.uint8, line, _numbers(rows)
     if native and len(query):
         out = np.empty(len(codes) if rows is None else len(rows), np.float32)
         native.byte_products(codes, steps, rows, query, packed, factor, shift, scale, out)
@@ -88,7 +88,8 @@ def float_products(matrix: Floats32, rows: Rows | None, query: Floats32) -> Floa
 
     The one that may differ between machines, in its last bits: only bounds are taken from it.
     """
-    if native and matrix.flags.c_contiguous and len(query):
+    rows = _numbers(rows)
+    if native and _is_plain(matrix) and len(query):
         out = np.empty(len(matrix) if rows is None else len(rows), np.float32)
         native.float_products(matrix, rows, query, out)
         return out
@@ -99,7 +100,8 @@ def exact_products(matrix: Floats32, rows: Rows | None, vector: Floats) -> Float
     """The product of each row, or of the given ones, with the vector in float64, added up from
     first to last: the same to the last bit, whatever the layout of the matrix.
     """
-    if native and matrix.flags.c_contiguous and len(vector):
+    rows = _numbers(rows)
+    if native and _is_plain(matrix) and len(vector):
         out = np.empty(len(matrix) if rows is None else len(rows))
         native.exact_products(matrix, rows, vector, out)
         return out
@@ -155,8 +157,17 @@ def measured(scores: NDArray[np.floating[Any]]) -> Tally:
     """Number and sums of any scores, of whatever sign."""
     fine = scores * FINE
     squared = fine * scores  # a step is a power of two: multiplied in whatever order
-    total, squares = float(np.rint(fine).sum()), float(np.rint(squared).sum())
+    total, squares = (float(np.rint(some).sum(dtype=np.float64)) for some in (fine, squared))
     return Tally(len(scores), 0, total, squares)
+
+
+def _numbers(rows: Array | None) -> Rows | None:
+    """Row numbers as C reads them; on some machines NumPy makes shorter ones."""
+    return None if rows is None else rows.astype(np.int64, copy=False)
+
+
+def _is_plain(matrix: Array) -> bool:
+    return matrix.dtype == np.float32 and matrix.flags.c_contiguous
 
 
 def highest(values: Floats32, count: int) -> Floats:
@@ -215,7 +226,7 @@ class Named(NamedTuple):
 def chunk_ids(named: Named, rows: Rows) -> list[str]:
     """The ids of the chunks in these rows."""
     if native:
-        found: list[str] = native.chunk_ids(*named, rows)
+        found: list[str] = native.chunk_ids(*named, rows.astype(np.int64, copy=False))
         return found
     ids = []
     for row in rows.tolist():

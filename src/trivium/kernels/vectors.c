@@ -2,7 +2,7 @@
 #include "kernels.h"
 #include <string.h>
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
 #define WITH_AVX2 1
 #include <immintrin.h>
 #endif

@@ -24,6 +24,13 @@ number_at(const void *numbers, Py_ssize_t at, Py_ssize_t size)
     }
 }
 
+/* Whether numbers of so many bytes can be read. */
+static int
+is_whole(Py_ssize_t size)
+{
+    return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 /* How often each posting holds the term, each column counted by its weight; 0 if the arrays do not
  * fit. `all` are body, extra posting, extra column, extra count, weights. */
 static int
@@ -31,7 +38,7 @@ count_often(Py_buffer *all, Py_ssize_t count, double *often)
 {
     Py_ssize_t extras = ITEMS(all[1], int32_t);
     Py_ssize_t size = count ? all[0].len / count : 1, extra_size = extras ? all[3].len / extras : 1;
-    if (size * count != all[0].len || extra_size * extras != all[3].len ||
+    if (!is_whole(size) || !is_whole(extra_size) || size * count != all[0].len || extra_size * extras != all[3].len ||
         all[2].len != extras || ITEMS(all[4], double) != COLUMNS)
         return 0;
     const int32_t *posting = all[1].buf;
@@ -186,6 +193,8 @@ best_rows(const double *scores, Py_ssize_t count, double *heap, Py_ssize_t wante
         level += heap[i] == heap[0]; /* so many of those that equal the cut are among the best */
     for (at = 0; written < held; at++) {
         at = next_above(scores, at, count, heap[0], 1);
+        if (at == count)
+            break;
         if (scores[at] > heap[0] || level-- > 0)
             rows[written++] = at;
     }

@@ -125,7 +125,8 @@ def _rows(layout: str, data: bytes) -> Kept:
     described, arrays, place = json.loads(layout), dict[str, Array](), 0
     for name, kind, length in described["rows"]:
         dtype = np.dtype(kind)
-        arrays[name] = np.frombuffer(data, dtype, length, place)
+        found = np.frombuffer(data, dtype, length, place)
+        arrays[name] = np.require(found, requirements="A")  # one comes right behind the other
         place += length * dtype.itemsize
     return Kept(Segment(arrays), described["types"])
 
