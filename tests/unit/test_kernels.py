@@ -163,6 +163,25 @@ def test_which_values_reach_a_cut(seed: int, count: int, cut: float) -> None:
     same(lambda: kernels.reaching(values, cut))
 
 
+ascending = st.lists(st.integers(0, 255), unique=True, max_size=60).map(sorted)
+
+
+@settings(deadline=None)
+@given(ascending, ascending, ascending, st.sampled_from(["u1", "u2", "u4", "u8"]))
+def test_what_stands_beside_what(
+    first: list[int], second: list[int], third: list[int], kind: str
+) -> None:
+    def beside() -> Array:
+        one, other, last = (np.array(some, kind) for some in (first, second, third))
+        return kernels.beside([one], [other, last])
+
+    expected = sorted(n for some in (second, third) for n in some if n - 1 in first)
+    for result in both(beside):
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == expected
+    assert kernels.beside([], [np.array(first, kind)]).tolist() == []
+
+
 @settings(deadline=None)
 @given(
     st.lists(st.text(max_size=12), min_size=1, max_size=5),

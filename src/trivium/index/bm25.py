@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from trivium.index.arrays import Array
 from trivium.index.documents import Mask
 from trivium.index.segment import BODY, WIDTH, Segment
-from trivium.kernels import add_term
+from trivium.kernels import add_term, beside
 from trivium.kernels import frequencies as frequencies_in
 from trivium.types import COLUMNS, Bm25, Clause, Phrase, WordQuery
 from trivium.values import dataclass
@@ -242,6 +242,9 @@ def _term(segment: Segment, term: int, weights: Floats) -> Occurrences:
 def _adjacent(segment: Segment, phrase: Phrase) -> Array:
     """The positions where the phrase's last term stands right after all the others, ascending."""
     terms = [segment.term(term) for term in phrase.terms]
+    if len(terms) == 2 and not phrase.prefix:
+        first, second = (_forms(segment, [term]) for term in terms)
+        return beside(first, second)
     places = [_forms(segment, [term]) for term in terms[:-1]]
     if phrase.prefix:
         places.append(_forms(segment, range(*segment.terms.prefix_range(phrase.terms[-1]))))

@@ -332,11 +332,19 @@ def first_units(
     count = units
     while True:
         ranked = sorted(best(min(count, total)))[:count]
-        seen: set[str] = set()
-        for place, (_, _, unit) in enumerate(ranked, start=1):
-            seen.add(unit)
-            if len(seen) == units:
-                return tuple((id, -below) for below, id, _ in ranked[:place])
-        if count >= total:
-            return tuple((id, -below) for below, id, _ in ranked)
+        length = _holding(ranked, units)
+        if length or count >= total:
+            return tuple((id, -below) for below, id, _ in ranked[: length or None])
         count *= 4
+
+
+def _holding(ranked: Sequence[Scored], units: int) -> int:
+    """How much of a ranking holds so many units; 0 if all of it does not."""
+    if len({unit for _, _, unit in ranked}) == len(ranked):  # the usual case, and quickly told
+        return units if len(ranked) >= units else 0
+    seen: set[str] = set()
+    for place, (_, _, unit) in enumerate(ranked, start=1):
+        seen.add(unit)
+        if len(seen) == units:
+            return place
+    return 0

@@ -6,6 +6,7 @@ why a search is slow. The C ones let other threads run meanwhile.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -211,6 +212,21 @@ def best(scores: Floats, count: int) -> Rows:
     cut = np.partition(found, len(rows) - count)[len(rows) - count]
     above, level = rows[found > cut], rows[found == cut]
     return np.sort(np.concatenate([above, level[: count - len(above)]]))
+
+
+def beside(firsts: Sequence[Array], seconds: Sequence[Array]) -> Rows:
+    """The numbers of the seconds that are next after one of the firsts, ascending; each of the
+    arrays ascends, and all are of one type.
+    """
+    found = [_beside(first, second) for first in firsts for second in seconds]
+    return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _beside(first: Array, second: Array) -> Rows:
+    if native:
+        out = np.empty(min(len(first), len(second)), np.int64)
+        return out[: native.beside(first, second, first.itemsize, out)]
+    return np.intersect1d(first.astype(np.int64) + 1, second.astype(np.int64))
 
 
 class Named(NamedTuple):

@@ -48,6 +48,7 @@ PyObject *reaching(PyObject *module, PyObject *args);
 PyObject *add_term(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);
 PyObject *best(PyObject *module, PyObject *args);
+PyObject *beside(PyObject *module, PyObject *args);
 PyObject *chunk_ids(PyObject *module, PyObject *args);
 PyObject *vocabulary(PyObject *module, PyObject *args);
 PyObject *numbered(PyObject *module, PyObject *args);

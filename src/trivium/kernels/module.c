@@ -84,6 +84,7 @@ static PyMethodDef functions[] = {
     {"add_term", add_term, METH_VARARGS, NULL},
     {"tally", tally, METH_VARARGS, NULL},
     {"best", best, METH_VARARGS, NULL},
+    {"beside", beside, METH_VARARGS, NULL},
     {"chunk_ids", chunk_ids, METH_VARARGS, NULL},
     {"vocabulary", vocabulary, METH_VARARGS, NULL},
     {"numbered", numbered, METH_VARARGS, NULL},

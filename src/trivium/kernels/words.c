@@ -9,7 +9,7 @@
 #define WHOLE 4503599627370496.0 /* 2^52: what is added to it has no fraction any more */
 
 /* A number of the smallest type that holds all of its array. */
-static double
+static inline uint64_t
 number_at(const void *numbers, Py_ssize_t at, Py_ssize_t size)
 {
     switch (size) {
@@ -20,7 +20,7 @@ number_at(const void *numbers, Py_ssize_t at, Py_ssize_t size)
     case 4:
         return ((const uint32_t *)numbers)[at];
     default:
-        return (double)((const uint64_t *)numbers)[at];
+        return ((const uint64_t *)numbers)[at];
     }
 }
 
@@ -45,11 +45,11 @@ count_often(Py_buffer *all, Py_ssize_t count, double *often)
     const uint8_t *column = all[2].buf;
     const double *weights = all[4].buf;
     for (Py_ssize_t i = 0; i < count; i++)
-        often[i] = number_at(all[0].buf, i, size) * weights[BODY];
+        often[i] = (double)number_at(all[0].buf, i, size) * weights[BODY];
     for (Py_ssize_t i = 0; i < extras; i++) {
         if (posting[i] < 0 || posting[i] >= count || column[i] >= COLUMNS)
             return 0;
-        often[posting[i]] += number_at(all[3].buf, i, extra_size) * weights[column[i]];
+        often[posting[i]] += (double)number_at(all[3].buf, i, extra_size) * weights[column[i]];
     }
     return 1;
 }
@@ -219,5 +219,55 @@ best(PyObject *Py_UNUSED(module), PyObject *args)
     if (!heap)
         return PyErr_NoMemory();
     free(heap);
+    return PyLong_FromSsize_t(written);
+}
+
+/* The first place from `at` on whose number is at least `wanted`, or `count`: in steps that double,
+ * then between the last two. */
+static Py_ssize_t
+seek(const void *ascending, Py_ssize_t at, Py_ssize_t count, Py_ssize_t size, uint64_t wanted)
+{
+    Py_ssize_t step = 1, end;
+    while (at + step < count && number_at(ascending, at + step, size) < wanted) {
+        at += step;
+        step *= 2;
+    }
+    for (end = at + step < count ? at + step + 1 : count; at < end;) {
+        Py_ssize_t middle = at + (end - at) / 2;
+        if (number_at(ascending, middle, size) < wanted)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
+/* beside(first, second, size, out int64) → how many numbers of the second are next after one of the
+ * first; they are in `out`. Both ascend, and have numbers of `size` bytes. */
+PyObject *
+beside(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[3]; /* first, second, out */
+    Py_ssize_t size, written = 0, at = 0;
+    if (!PyArg_ParseTuple(args, "y*y*nw*", &all[0], &all[1], &size, &all[2]))
+        return NULL;
+    int swapped = all[1].len < all[0].len;
+    const Py_buffer *few = &all[swapped], *many = &all[!swapped];
+    if (!is_whole(size) || few->len % size || many->len % size ||
+        ITEMS(all[2], int64_t) < few->len / size)
+        return finished(all, 3, "beside: the arrays do not fit each other");
+    Py_ssize_t count = many->len / size;
+    int64_t *out = all[2].buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < few->len / size && at < count; i++) {
+        uint64_t number = number_at(few->buf, i, size), wanted = swapped ? number - 1 : number + 1;
+        if (swapped && !number)
+            continue;
+        at = seek(many->buf, at, count, size, wanted);
+        if (at < count && number_at(many->buf, at, size) == wanted)
+            out[written++] = (int64_t)(swapped ? number : wanted);
+    }
+    Py_END_ALLOW_THREADS
+    let_go(all, 3);
     return PyLong_FromSsize_t(written);
 }
