@@ -1,7 +1,7 @@
 """The inner loops of a search: in C where that could be compiled, else in NumPy.
 
-Both give the same bytes, so nobody needs to know which it is; `COMPILED` says it to those who ask
-why a search is slow. The C ones let other threads run meanwhile.
+Both give the same bytes, so nobody needs to know which it is; `trivium status` says it to those who
+ask why a search is slow. The C ones let other threads run meanwhile.
 """
 
 from __future__ import annotations

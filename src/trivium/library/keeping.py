@@ -10,6 +10,7 @@ from typing import Any
 from trivium.checks import check_scopes
 from trivium.config import library_toml
 from trivium.errors import InvalidValue
+from trivium.kernels import COMPILED
 from trivium.library.base import Opened
 from trivium.pipeline import EVERYTHING
 from trivium.present import facets
@@ -155,6 +156,7 @@ class Keeping(Opened):
             "building": [model.name for model in self._store.queue.building()],
             "failed": self._failed(),
             "sources": self._store.sources(),
+            "kernels": "compiled" if COMPILED else "NumPy: slower; install again with a C compiler",
         }
 
     def _failed(self) -> list[dict[str, str]]:
