@@ -26,7 +26,6 @@ Texts = Callable[[Sequence[str]], Sequence[str]]
 FIRST = 10  # the hits that people look at; with fewer chance plays too large a part
 ENOUGH = 100  # chunks to search; of fewer, ten are too large a part to look chosen
 CHANCE = 2.0  # standard errors above the mean, both ways: a lot gets there once in a hundred times
-CLOSE = 0.005  # a verdict as close as this is not left to a mean that is only about right
 SAME_WORDS = 6.0  # two legs that read the same words agree by ten and more, never by so little
 HALF = 0.5  # they still find titles such as "The Who", and words in the very form that was typed
 QUARTER = 0.25  # without vectors the legs of the same words are one opinion, and it counts once
@@ -112,7 +111,9 @@ def _without_order(leg: Leg) -> Leg:
     if leg.state is not LegState.OK or len(scores) != 1 or len(leg.ranking) <= FIRST:
         return leg
     [score] = scores
-    measure = leg.yardstick.exact() if leg.yardstick and leg.yardstick.exact else leg.yardstick
+    measure = leg.yardstick
+    while measure is not None and measure.closer is not None:
+        measure = measure.closer()
     if measure is not None and measure.mean < score / 2:
         return leg
     return _noted(leg, 0.0, "weighted down to 0: all its hits have the same score")
@@ -183,8 +184,9 @@ def _stands_out(witness: Leg, leg: Leg) -> bool:
     measure = witness.yardstick
     assert measure is not None
     ahead = _ahead(measure, leg, needed)
-    if measure.exact is not None and abs(ahead) < CLOSE:
-        ahead = _ahead(measure.exact(), leg, needed)
+    while measure.closer is not None and abs(ahead) < measure.doubt:
+        measure = measure.closer()
+        ahead = _ahead(measure, leg, needed)
     return ahead > 0
 
 

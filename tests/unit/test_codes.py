@@ -100,10 +100,13 @@ def test_mean_and_deviation_are_about_right_and_exact_on_demand() -> None:
     query = vectors(4, 1, 384, "scattered")[0]
     found = Neighbours.of([Block.of(np.arange(5_000), matrix)], [None], query, coded_from=0)
     exact = cosines(matrix, query)
-    [rough], [fine] = found.middles(exact=False), found.middles(exact=True)
+    [rough], [bytewise] = found.middles("rough"), found.middles("fine")
+    [fine] = found.middles("exact")
     assert found.is_rough
     assert rough.mean() == pytest.approx(exact.mean(), abs=1e-3)
     assert rough.std() == pytest.approx(exact.std(), abs=2e-3)
+    assert bytewise.mean() == pytest.approx(exact.mean(), abs=1e-4)
+    assert bytewise.std() == pytest.approx(exact.std(), abs=5e-4)
     assert fine.mean() == pytest.approx(exact.mean(), abs=1e-6)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.index.matrix import Neighbours
+from trivium.index.matrix import Neighbours, Precision
 from trivium.index.placing import ROW_BITS, ROW_MASK
 from trivium.kernels import FINE, Tally, measured, sums
 from trivium.types import Yardstick
@@ -17,6 +17,9 @@ from trivium.vectors import Floats32, cosines
 
 if TYPE_CHECKING:
     from trivium.index.snapshot import Seen
+
+ROUGH = 0.005  # half-bytes tell mean and deviation to .002, and a verdict is off by twice that
+FINE_ENOUGH = 0.001  # bytes to .0005
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -41,7 +44,8 @@ def of_words(
 def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
     """The yardstick of cosines: exact ones for named chunks.
 
-    Mean and deviation are rough where the vectors were passed over as bytes; `exact` says better.
+    Mean and deviation are rough where the vectors were passed over as half-bytes; where that is not
+    enough bytes tell them, and where that is not enough, either, the vectors.
     """
 
     def score_of(chunks: Sequence[str]) -> list[float]:
@@ -55,16 +59,17 @@ def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
         return given.tolist()
 
     def exact() -> Yardstick:
-        return yardstick(score_of, neighbours.middles(exact=True), neighbours.considered)
+        return yardstick(score_of, neighbours.middles("exact"), neighbours.considered)
+
+    def about(precision: Precision, doubt: float, closer: Callable[[], Yardstick]) -> Yardstick:
+        totals, squares = zip(*map(sums, neighbours.middles(precision)), strict=True)
+        mean, square = sum(totals) / neighbours.considered, sum(squares) / neighbours.considered
+        deviation = math.sqrt(max(0.0, square - mean * mean))
+        return Yardstick(score_of, mean, deviation, neighbours.considered, closer, doubt)
 
     if not neighbours.is_rough:
         return exact()
-    count = neighbours.considered
-    middles = neighbours.middles(exact=False)
-    totals, squares = zip(*map(sums, middles), strict=True)
-    mean = sum(totals) / count
-    deviation = math.sqrt(max(0.0, sum(squares) / count - mean * mean))
-    return Yardstick(score_of, mean, deviation, count, exact)
+    return about("rough", ROUGH, lambda: about("fine", FINE_ENOUGH, exact))
 
 
 def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:

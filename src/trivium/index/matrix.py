@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ ROOM = 2.0**-22  # bounds are added up in float32
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+Precision = Literal["rough", "fine", "exact"]
 
 _Looked: TypeAlias = tuple[Rows, Bounds]
 """Rows of a block with what bounds their cosines."""
@@ -122,12 +124,18 @@ class Neighbours:
         """Whether the middles of the bounds are further from the cosines than float32 is."""
         return any(len(one) and one.spread > 1e-3 for one in self.rough)
 
-    def middles(self, *, exact: bool) -> list[Floats32]:
-        """About the cosine of every allowed row, or as exact as float32 makes it."""
-        if not exact:
-            return [one.middle for one in self.rough]
-        pairs = zip(self.blocks, self.rows, strict=True)
-        return [_single_precision(block, rows, self.query).middle for block, rows in pairs]
+    def middles(self, precision: Precision) -> list[Floats32]:
+        """About the cosine of every allowed row, or as exact as bytes or float32 make it."""
+        triples = zip(self.blocks, self.rows, self.rough, strict=True)
+        if precision == "exact":
+            return [_single_precision(block, rows, self.query).middle for block, rows, _ in triples]
+        if precision == "fine":
+            return [self._fine(*triple).middle for triple in triples]
+        return [one.middle for one in self.rough]
+
+    def _fine(self, block: Block, rows: Rows | None, one: Bounds) -> Bounds:
+        is_exact = one.spread <= _error(self.query)
+        return one if is_exact else fine(block.codes, rows, self.coded)
 
     def nearest(self, count: int) -> tuple[Rows, Floats]:
         """Chunk numbers and float64 cosines of the `count` nearest; of all that equal the last."""

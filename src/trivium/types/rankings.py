@@ -204,8 +204,10 @@ class Yardstick:
     mean: float
     deviation: float
     count: int
-    exact: Callable[[], Yardstick] | None = None
-    """Where mean and deviation are only about right (within .002): the same, worked out exactly."""
+    closer: Callable[[], Yardstick] | None = None
+    """Where mean and deviation are only about right: the same, worked out more exactly."""
+    doubt: float = 0.0
+    """How near a verdict may come before it is left to `closer`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ModelMismatch
-from trivium.index.lookup import yardstick
+from trivium.index.lookup import ROUGH, yardstick
 from trivium.index.snapshot import LivingSegment, Scored, Seen, first_units
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.postgres import nearest as vectors_by
@@ -163,7 +163,7 @@ class PostgresView(ServerView):
             search = Graph(self._connection, model, query, found, self._seen.count)
             total, sample = found.count, search.sample()
             rough = yardstick(score_of, [sample], len(sample))
-            measure = replace(rough, count=total, exact=exact)
+            measure = replace(rough, count=total, closer=exact, doubt=ROUGH)
         else:
             search = compared()
             total = len(search)
