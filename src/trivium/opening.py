@@ -58,6 +58,10 @@ def init(
 def _made(place: str | Path, profile: str, settings: IndexSettings) -> Library:
     if settings.model != NO_MODEL:
         model_named(settings.model)  # an unknown name fails before anything is written
+    if settings.vectors == "lance":
+        from trivium.store.lance.dataset import lancedb_package
+
+        lancedb_package()  # so does a missing package
     if is_address(place):
         if settings.vectors != "matrix":
             raise InvalidValue("PostgreSQL searches vectors itself; leave out --vectors")
@@ -171,4 +175,6 @@ def examine(path: str | Path) -> list[str]:
         with open(path) as library:
             return library.doctor()
     except LibraryCorrupt as error:
-        return [str(error)] if is_address(path) else examine_record(Path(path) / "index.db")
+        record = Path(path) / "index.db"
+        there = not is_address(path) and record.is_file()
+        return examine_record(record) if there else [str(error)]

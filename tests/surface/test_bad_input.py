@@ -694,10 +694,12 @@ class TestDamagedRecord:
         assert run("search", "axe").returncode == 1
         assert (world / "index.db").read_bytes() == b""
 
-    def test_a_missing_record_is_no_library(self, run: Run, world: Path) -> None:
+    def test_a_missing_record_is_told(self, run: Run, world: Path) -> None:
         (world / "index.db").unlink()
-        refused(run("search", "axe", "-L", world), "holds no library")
-        refused(run("doctor", "-L", world), "holds no library")
+        refused(run("search", "axe", "-L", world), "index.db is missing; restore it from a copy")
+        found = run("doctor", "-L", world)
+        assert found.returncode == 1
+        assert "index.db is missing; restore it from a copy" in found.stdout + found.stderr
 
     def test_a_text_file_is_no_record(self, run: Run, world: Path) -> None:
         (world / "index.db").write_text("Dear diary, today I lost my database.\n" * 50)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import trivium
-from trivium.errors import LibraryUnavailable
+from trivium.errors import LibraryUnavailable, MissingExtra
 
 pytest.importorskip("lancedb", reason="the extra 'lance' is not installed")
 
@@ -202,3 +203,12 @@ class TestInABucket:
             assert "the vectors were read from the record" in warning
             with pytest.raises(LibraryUnavailable, match="see to the folder or the address"):
                 library.optimize()
+
+
+def test_a_library_in_lancedb_is_not_made_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "lancedb", None)
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[lance\]'"):
+        trivium.init(tmp_path / "n.trivium", model="hashing", vectors="lance")
+    assert not (tmp_path / "n.trivium").exists()

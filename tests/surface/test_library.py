@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import trivium
 from trivium.config import load_profile
 from trivium.embed.hashing import Hashing
+from trivium.errors import LibraryCorrupt
 from trivium.types import LegState
 
 
@@ -319,3 +320,11 @@ def test_a_setting_that_changes_nothing_says_so(tmp_path: Path) -> None:
         assert warning.startswith("search.fuse.k counts ranks in rrf, and here the method is blend")
         used = load_profile("default", ["search.fuse.k=30", "search.fuse.method='rrf'"])
         assert library.search("axe", profile=used).warnings == ()
+
+
+def test_a_library_that_lost_its_record_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "n.trivium"
+    trivium.init(folder, model="none").close()
+    (folder / "index.db").unlink()
+    with pytest.raises(LibraryCorrupt, match=r"index\.db is missing; restore it from a copy"):
+        trivium.open(folder)

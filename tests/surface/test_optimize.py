@@ -39,6 +39,8 @@ def test_optimize_merges_the_pieces_and_changes_no_answer(tmp_path: Path, run: R
     assert merged.returncode == 0
     assert "pieces" in merged.stderr
     assert pieces(folder) == 2
+    again = run("optimize", "-L", str(folder))
+    assert (again.returncode, again.stderr.strip()) == (0, "nothing to merge")
     with trivium.open(folder) as library:
         assert [(hit.chunk.id, hit.score) for hit in library.search("axe hammer")] == before
         assert library.doctor() == []

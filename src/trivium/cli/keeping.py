@@ -100,7 +100,8 @@ def optimize(
     with open_library(locate(library)) as opened:
         if text_search is None:
             done = {"merged": opened.optimize()}
-            said = f"merged {done['merged']} pieces of the index"
+            merged = done["merged"]
+            said = f"merged {merged} pieces of the index" if merged else "nothing to merge"
         else:
             done = {"stored": opened.use_text_search(text_search)}
             said = f"stored the words of {done['stored']} passages in '{text_search}'"

@@ -76,20 +76,26 @@ class Rows:
     matrix: Floats32
 
 
+def lancedb_package() -> Any:
+    """LanceDB itself, which is an extra."""
+    try:
+        import lancedb
+    except ImportError as error:
+        raise MissingExtra(
+            f"vectors in LanceDB need another package; {install('lance')}"
+        ) from error
+    return lancedb
+
+
 class Dataset:
     """The tables at one place: a folder or the address of an object store."""
 
     def __init__(self, place: str) -> None:
         os.environ.setdefault("LANCEDB_LOG", "error")  # what it says by itself is not for users
-        try:
-            import lancedb
-        except ImportError as error:
-            raise MissingExtra(
-                f"vectors in LanceDB need another package; {install('lance')}"
-            ) from error
         self.place = place
+        package = lancedb_package()
         with _told_as_damage():
-            self._database = lancedb.connect(place)
+            self._database = package.connect(place)
 
     def note(self) -> Note | None:
         """What the dataset says of itself; None if there is nothing yet."""

@@ -106,9 +106,9 @@ class DerivedIndex:
             self._saved, self.rebuilt = snapshot.generation, False
 
     def optimize(self, connection: sqlite3.Connection) -> int:
-        """Merge everything into one segment and one block on the disk; how many there were."""
+        """Merge everything into one segment and one block on the disk; how many were merged."""
         snapshot = self.current(connection)
-        count = len(snapshot.segments) + len(snapshot.blocks)
+        counts = len(snapshot.segments), len(snapshot.blocks)
         stamp = commit_stamp(connection, snapshot.generation)
         with self._lock:
             try:
@@ -117,7 +117,7 @@ class DerivedIndex:
                 rebuilt = self.rebuild(connection, str(error), snapshot)
                 self._snapshot = self._cache.save(rebuilt, stamp, as_one=True)
             self._saved, self.rebuilt = snapshot.generation, False
-        return count
+        return sum(count for count in counts if count > 1)
 
     def _saving(self, connection: sqlite3.Connection, snapshot: Snapshot, stamp: str) -> Snapshot:
         try:

@@ -40,6 +40,8 @@ class SqliteStore(RecordStore):
         lance: str | None = None,
     ) -> None:
         database = folder / "index.db"
+        if not create and not database.is_file() and (folder / "library.toml").is_file():
+            raise LibraryCorrupt(f"{database} is missing; restore it from a copy")
         if not create and not database.is_file():
             raise NotALibrary(f"{folder} holds no library; make one with {command('init', folder)}")
         if not create and database.stat().st_size == 0:
