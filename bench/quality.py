@@ -189,6 +189,8 @@ def main() -> None:
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         found = [one for several in pool.map(measured, chosen) for one in several]
     found.sort(key=lambda one: one.set)
+    if arguments.html:
+        arguments.html.mkdir(parents=True, exist_ok=True)
     for one in found if arguments.html else ():
         write_page(one, arguments.html / f"{one.set.replace('/', '-')}.html")
     page = arguments.readme.read_text(encoding="utf-8")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from rich.console import Console
 
+from trivium.cli.evaluate import fitting
 from trivium.config import profile_names
+from trivium.evaluate import Evaluation, Row
+from trivium.evaluate.intervals import Interval
+from trivium.evaluate.measures import MEASURES
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -70,8 +76,53 @@ def test_a_folder_as_a_table(run: Run, places: Path) -> None:
     assert [row.split()[0] for row in rows][:4] == ["grep", "fts5", "keyword", "vector"]
 
 
+def made_up(names: Sequence[str]) -> Evaluation:
+    values = {name: [0.123456] for name in MEASURES}
+    gap = Interval(-0.0167, -0.0315, -0.0043)
+    rows = tuple(Row(name, "leg", {}, values, gap, gap, (1234.5,)) for name in names)
+    return Evaluation("set", 1, {"q": "axe"}, {"q": {}}, "hashing", "keyword", rows)
+
+
+def drawn(evaluation: Evaluation, width: int) -> tuple[list[str], list[str]]:
+    out = Console(
+        file=io.StringIO(), width=width, highlight=False, color_system=None, force_terminal=True
+    )
+    table, left_out = fitting(evaluation, out)
+    out.print(table)
+    assert isinstance(out.file, io.StringIO)
+    return [line.rstrip() for line in out.file.getvalue().splitlines()], left_out
+
+
+def test_a_narrow_terminal_loses_columns_but_no_digit() -> None:
+    lines, left_out = drawn(made_up(["jicklejime + pefm"]), 80)
+    assert lines == [
+        "row                nDCG@10  R@100    MRR  p50 ms      nDCG@10 beside keyword",
+        "jicklejime + pefm    0.123  0.123  0.123  1234.5  -0.017  (-0.032 to -0.004)",
+    ]
+    assert left_out == ["R@10", "MAP", "P@1", "P@10"]
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 60, 80, 100, 120, 200])
+def test_whatever_the_width_names_and_numbers_are_whole(width: int) -> None:
+    lines, left_out = drawn(made_up(["default", "a profile with a name of many words"]), width)
+    assert "…" not in "".join(lines)
+    for line in lines[1:]:
+        assert line.split("  ")[0] in ("default", "a profile with a name of many words")
+        assert line.count("0.123") == 7 - len([one for one in left_out if one != "p50 ms"])
+        assert line.endswith("-0.017  (-0.032 to -0.004)")
+    assert (left_out == []) == (width >= 200)
+
+
+def test_a_page_is_put_into_a_folder_that_exists(run: Run, places: Path, tmp_path: Path) -> None:
+    page = tmp_path / "none" / "report.html"
+    done = run("eval", places, "--model", "none", "--html", page)
+    assert done.returncode == 1
+    assert f"there is no folder {page.parent}" in done.stderr
+    assert not page.parent.exists()
+
+
 def test_a_page_and_runs_are_written(run: Run, places: Path, tmp_path: Path) -> None:
-    page, runs = tmp_path / "out" / "report.html", tmp_path / "runs"
+    page, runs = tmp_path / "report.html", tmp_path / "runs"
     done = run("eval", places, "--model", "none", "--html", page, "--save", runs, "--json")
     assert done.returncode == 0, done.stderr
     assert f"wrote {page}" in done.stderr

@@ -39,6 +39,17 @@ def add(library: Library, *paths: Path, sync: bool = False, force: bool = False)
     return library.add(*paths, sync=sync, force=force, embed=False)
 
 
+def test_an_empty_note_is_taken_in_and_told_once(library: Library, notes: Path) -> None:
+    (notes / "empty.md").write_bytes(b"")
+    (notes / "__init__.py").write_bytes(b"")  # as every package has one
+    report = add(library, notes)
+    assert (len(report.added), report.errors) == (4, ())
+    assert report.notes == (
+        (str(notes / "empty.md"), "it is empty: 0 bytes; only its title is searched."),
+    )
+    assert add(library, notes).notes == ()
+
+
 # --- moving and removing -------------------------------------------------------------------------
 
 

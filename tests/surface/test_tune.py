@@ -15,11 +15,12 @@ import pytest
 import trivium
 from trivium.config import load_profile
 from trivium.evaluate.building import bench
+from trivium.evaluate.intervals import Interval
 from trivium.evaluate.judged import Judged
 from trivium.evaluate.questions import read_questions
 from trivium.library import Library
 from trivium.tune import Runs, prepared, tune_feedback, tuned
-from trivium.tune.choosing import FEWEST
+from trivium.tune.choosing import FEWEST, why_keep
 from trivium.tune.options import changed
 from trivium.tune.pools import pool_of
 from trivium.tune.rescoring import first_units, scores
@@ -126,6 +127,15 @@ def test_too_few_queries_are_kept_from_deciding(place: Path, library: Library) -
         found = tuned(Runs(runs.search, few, runs.space), given.judgements)
     assert found.keep
     assert "too few" in found.why
+
+
+def test_a_loss_is_not_called_chance() -> None:
+    assert why_keep(Interval(-0.0167, -0.0315, -0.0043)) == (
+        "queries that had no say lose by it: -0.0167 (-0.0315 to -0.0043)"
+    )
+    assert why_keep(Interval(-0.01, -0.03, 0.0)) == (
+        "the gain on queries that had no say is -0.0100 (-0.0300 to +0.0000), which may be chance"
+    )
 
 
 def test_the_log_of_feedback_is_judgements_too(world: Path) -> None:

@@ -68,6 +68,32 @@ def test_a_text_that_waits_for_its_vector_is_told_so(world: Path) -> None:
     assert "'trivium embed'" in found.why
 
 
+def test_a_document_without_text_is_not_said_to_wait(world: Path, tmp_path: Path) -> None:
+    (tmp_path / "hollow.md").write_bytes(b"")
+    with trivium.open(world) as library:
+        library.add(tmp_path / "hollow.md")
+        [hollow] = [one for one in library.documents() if one.title == "hollow"]
+        assert library.embed().embedded == 0
+        found = library.why_not(hollow.id, "axe")
+        assert library.why_not(hollow.id, "hollow").stage == "shown"  # its title is searched
+    assert [leg.why for leg in found.legs] == [
+        "it has no text, and its fields do not hold the words of the query",
+        "it has no text, and so no vector",
+        "it has no text, and its fields do not hold words that look like those",
+    ]
+
+
+def test_all_legs_that_could_find_it_are_named(world: Path) -> None:
+    """A word with a typo: its meaning and its spelling find it, the word itself does not."""
+    with trivium.open(world) as library:
+        library.add_text("Tocilizumab against fever.", title="drug", id="drug")
+        found = library.why_not("drug", "tocilizumb", legs=("keyword",))
+        vector = library.why_not("tie-02", "zzz", legs=("keyword",))
+    assert [leg.leg for leg in found.legs if leg.rank is not None] == ["vector", "trigram"]
+    assert found.why == "only the vector and trigram legs can find it, which were not asked"
+    assert vector.why == "only the vector leg can find it, which was not asked"
+
+
 def test_what_has_expired_and_what_is_a_memory_is_told_so(world: Path, tmp_path: Path) -> None:
     (tmp_path / "ancient.md").write_text("---\nvalid_until: 2020-01-01\n---\nAn axe of old.\n")
     with trivium.open(world) as library:

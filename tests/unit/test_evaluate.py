@@ -191,7 +191,8 @@ def test_a_reranker_of_the_settings_gives_a_row_with_and_one_without_it(
     settings.parent.mkdir(parents=True)
     with running() as provider:
         settings.write_text(f'[rerankers.pefm]\nkind = "tei"\nurl = "{provider.url}/tei"\n')
-        evaluation = evaluate_folder(weapons, model="hashing")
+        beside = Options(baseline="omnidata + pefm")
+        evaluation = evaluate_folder(weapons, model="hashing", options=beside)
     names = [row.name for row in evaluation.rows]
     assert names.count("omnidata") == names.count("omnidata + pefm") == 1
     assert "allcodex + rerank-4-pro" not in names  # only built in: nobody asked for it
@@ -233,6 +234,27 @@ def test_a_library_is_left_as_it_was(tmp_path: Path) -> None:
         library.add_text("An elven bow.", title="Moonstring")
         assert library.waiting() == 0
         assert library.search("bow").hits[0].title == "Moonstring"
+
+
+@pytest.mark.parametrize("baseline", ["nix", "rrf1", "union3", "omnidata + pefm", "vector (2)"])
+def test_a_baseline_that_this_run_will_not_have_is_refused_before_it(
+    weapons: Path, monkeypatch: pytest.MonkeyPatch, baseline: str
+) -> None:
+    there = [row.name for row in evaluate_folder(weapons, model="hashing").rows]
+    monkeypatch.setattr(Systems, "answers", lambda _: pytest.fail("it was measured"))
+    with pytest.raises(UnknownName) as refused:
+        evaluate_folder(weapons, model="hashing", options=Options(baseline=baseline))
+    assert str(refused.value).endswith(f" There are: {', '.join(there)}.")
+
+
+def test_a_baseline_that_a_library_without_vectors_lacks_is_refused_before_one_is_made(
+    weapons: Path, cache: Path
+) -> None:
+    with pytest.raises(UnknownName) as refused:
+        evaluate_folder(weapons, model="none", options=Options(baseline="rrf60 plain"))
+    assert not cache.exists()
+    there = [row.name for row in evaluate_folder(weapons, model="none").rows]
+    assert str(refused.value).endswith(f" There are: {', '.join(there)}.")
 
 
 def test_a_baseline_that_is_no_row() -> None:

@@ -13,6 +13,11 @@ from trivium.cli.options import JsonOption, LibraryOption, Many, locate, many
 from trivium.errors import InvalidValue, SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
     from trivium.evaluate import Evaluation, Row
     from trivium.evaluate.intervals import Interval
 
@@ -25,6 +30,11 @@ COLUMNS = {
     "p@1": "P@1",
     "p@10": "P@10",
 }
+TIME = "p50 ms"
+MAIN_COLUMN = COLUMNS["ndcg@10"]
+DISPENSABLE = ("P@10", "P@1", "MAP", "R@10", "MRR", "R@100", TIME)
+"""What a narrow terminal goes without, first what says least beside nDCG@10."""
+EVERY_COLUMN = 1000  # wider than any table: how much room it would like to have
 
 
 def evaluate(
@@ -55,6 +65,10 @@ def evaluate(
     from trivium.cli.progress import progress_bar
     from trivium.evaluate import Options, evaluate_file, evaluate_folder
 
+    if html:
+        from trivium.evaluate.page import check_place
+
+        check_place(Path(html))
     options = Options(tuple(profile or ()), tuple(map(Path, run or ())), baseline)
     place = Path(path)
     with progress_bar() as progress:
@@ -101,7 +115,7 @@ def _show(evaluation: Evaluation, *, as_json: bool) -> None:
 
         typer.echo(to_text(evaluation_json(evaluation)))
         return
-    from rich.table import Table
+    from rich.text import Text
 
     from trivium.cli.render import console
 
@@ -110,31 +124,62 @@ def _show(evaluation: Evaluation, *, as_json: bool) -> None:
     for one in evaluation.skipped:
         typer.echo(f"! without {one.name}: {one.reason}", err=True)
     counts = f"{len(evaluation.queries)} queries, {evaluation.documents} documents"
+    out = console()
+    out.print(f"{evaluation.set}: {counts}, model {evaluation.model}")
+    table, left_out = fitting(evaluation, out)
+    out.print(table)
+    if left_out:
+        names = ", ".join(left_out)
+        out.print(Text(f"no room for {names}: widen the terminal, or see --json", "dim"))
+
+
+def fitting(evaluation: Evaluation, out: Console) -> tuple[Table, list[str]]:
+    """The table with as many columns as there is room for, and those that are left out of it.
+
+    The name, the main measure and the difference to the baseline stay, and nothing is ever cut:
+    lines that are still too long for the terminal are broken by it.
+    """
+    from rich.measure import Measurement
+
+    kept = [*COLUMNS.values(), TIME]
+    left_out: list[str] = []
+    room = out.width if out.is_terminal else EVERY_COLUMN
+    while True:
+        table = _table(evaluation, kept)
+        needed = Measurement.get(out, out.options.update(width=EVERY_COLUMN), table).maximum
+        if needed <= room or kept == [MAIN_COLUMN]:
+            out.width = max(room, needed)
+            return table, [name for name in (*COLUMNS.values(), TIME) if name in left_out]
+        left_out.append(next(name for name in DISPENSABLE if name in kept))
+        kept.remove(left_out[-1])
+
+
+def _table(evaluation: Evaluation, kept: Sequence[str]) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("row", no_wrap=True)
-    for name in (*COLUMNS.values(), "p50 ms", f"nDCG@10 beside {evaluation.baseline}"):
+    for name in (*kept, f"nDCG@10 beside {evaluation.baseline}"):
         table.add_column(name, justify="right", no_wrap=True)
     kind = ""
     for row in evaluation.rows:
         if row.kind != kind:
             table.add_section()
             kind = row.kind
-        table.add_row(*_cells(row, evaluation))
-    out = console()
-    out.print(f"{evaluation.set}: {counts}, model {evaluation.model}")
-    out.print(table)
+        name, values, difference = _cells(row, evaluation)
+        table.add_row(name, *(values[column] for column in kept), difference)
+    return table
 
 
-def _cells(row: Row, evaluation: Evaluation) -> list[str]:
-    best = {name: max(one.mean(name) for one in evaluation.rows) for name in COLUMNS}
-    values = [
-        f"[bold]{row.mean(name):.3f}[/bold]"
-        if row.mean(name) == best[name]
-        else f"{row.mean(name):.3f}"
-        for name in COLUMNS
-    ]
-    time = "–" if row.p50_ms is None else f"{row.p50_ms:.1f}"
-    return [row.name.replace("[", r"\["), *values, time, _difference(row.difference)]
+def _cells(row: Row, evaluation: Evaluation) -> tuple[str, dict[str, str], str]:
+    """The row's name, what stands in which column, and the difference to the baseline."""
+    values = {}
+    for name, column in COLUMNS.items():
+        best = max(one.mean(name) for one in evaluation.rows)
+        text = f"{row.mean(name):.3f}"
+        values[column] = f"[bold]{text}[/bold]" if row.mean(name) == best else text
+    values[TIME] = "–" if row.p50_ms is None else f"{row.p50_ms:.1f}"
+    return row.name.replace("[", r"\["), values, _difference(row.difference)
 
 
 def _difference(interval: Interval | None) -> str:

@@ -98,14 +98,22 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 if not line.strip():
                     continue
                 where = f"{path}, line {number}"
-                row = json.loads(line)
+                row = _parsed(line, where)
                 if not isinstance(row, dict):
                     raise SourceError(f"{where} is not a JSON object; one is needed on each line")
                 yield where, row
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path} is not JSON lines ({error}); mend or replace it") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not UTF-8 text ({error}); convert it") from error
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _parsed(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg}, column {error.colno}"
+        raise SourceError(f"{where} is not JSON ({reason}); mend or remove it") from error
 
 
 def _text(row: dict[str, Any], key: str, where: str) -> str:

@@ -74,7 +74,7 @@ def built(
 
     A document is one chunk: its title and its text, and nothing of its id.
     """
-    model = model or configuration().settings.model or load_profile("default").index.model
+    model = model_of(model)
     shelf = cache_folder() / "libraries" / _digest(documents)
     folder = shelf / _name(model)
     if not _is_whole(folder):
@@ -87,6 +87,11 @@ def built(
         library.embed(progress=progress)
         made_of = f"{shelf.name} {made.model.fingerprint}"
         yield replace(made, memory=RunMemory(made.model.disk, made_of))
+
+
+def model_of(named: str | None) -> str:
+    """The model that a folder is embedded with: the one that is named, else the settings'."""
+    return named or configuration().settings.model or load_profile("default").index.model
 
 
 def _make(folder: Path, documents: Sequence[Source], model: str) -> None:

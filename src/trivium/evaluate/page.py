@@ -18,13 +18,21 @@ DEPTHS = (10, DEPTH)
 
 def write_page(evaluation: Evaluation, path: Path) -> None:
     """Write the page; `SourceError` where that is not possible."""
+    check_place(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(html_page(evaluation), encoding="utf-8")
     except OSError as error:
         raise SourceError(
             f"{path} cannot be written ({error.strerror}); choose another path"
         ) from error
+
+
+def check_place(path: Path) -> None:
+    """`SourceError` where no page can be put: known before anything is measured."""
+    if not path.parent.is_dir():
+        raise SourceError(f"there is no folder {path.parent} for {path.name}; make it first")
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder; name the page to write in it")
 
 
 def html_page(evaluation: Evaluation) -> str:

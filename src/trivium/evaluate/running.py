@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from trivium.config import Profile
+from trivium.configuration import configuration
 from trivium.errors import SourceError, UnknownName, nearest
 from trivium.evaluate.beir import read_folder
-from trivium.evaluate.building import Bench, bench, built
+from trivium.evaluate.building import Bench, bench, built, model_of
 from trivium.evaluate.intervals import Bootstrap, Interval
 from trivium.evaluate.judged import Judged
 from trivium.evaluate.measures import DEPTH, MAIN, MEASURES, Judgements, Run, overlap, scores
@@ -25,10 +26,11 @@ from trivium.evaluate.systems import (
     Skipped,
     Systems,
     every_profile,
-    possible_rows,
+    expected_rows,
+    of_documents,
 )
 from trivium.evaluate.trec import read_run
-from trivium.library import Library
+from trivium.library import NO_MODEL, Library
 from trivium.protocols import Progress, silent
 
 BASELINE = "keyword"
@@ -112,6 +114,7 @@ def evaluate_folder(
     """Measure on a BEIR folder; the library it needs is made and kept in the cache folder."""
     judged = read_folder(Path(folder), queries, qrels)
     plan = _plan(judged, options)
+    _check_baseline(plan, model_of(model))
     with built(judged.documents, model, progress) as made:
         return _evaluate(made, judged, plan, progress)
 
@@ -143,21 +146,52 @@ class _Plan:
 def _plan(judged: Judged, options: Options) -> _Plan:
     profiles = every_profile(options.profiles)
     runs = tuple(_read_run(path, judged) for path in options.runs)
-    names = [*possible_rows(profiles), *(run.name for run in runs)]
-    _known(re.sub(r" \(\d+\)$", "", options.baseline), names)
     return _Plan(profiles, runs, options.baseline, options.timed)
 
 
-def _known(baseline: str, names: Sequence[str]) -> None:
-    if baseline not in names:
-        hint = nearest(baseline, names) or f" There are: {', '.join(names)}."
-        raise UnknownName(f"there is no row '{baseline}' to compare with.{hint}")
+def _check_baseline(plan: _Plan, model: str) -> None:
+    """Refuse a row that no library of this model can give, before one is made.
+
+    Which legs it serves in truth is known when it is there: `_evaluate` looks again.
+    """
+    settings = configuration()
+
+    def reranks(profile: Profile) -> bool:
+        name = profile.search.rerank.reranker
+        return bool(name) and settings.chose("rerankers", name)
+
+    def rows_with(legs: Sequence[str]) -> list[str]:
+        fit = [
+            one for one in plan.profiles if set(one.search.legs) <= {*legs, *one.search.optional}
+        ]
+        return _with_runs(expected_rows(legs, fit, reranks), plan)
+
+    every = of_documents("default").search.legs
+    legs = [leg for leg in every if leg != "vector" or model != NO_MODEL]
+    fewer = (some for count in range(len(legs)) for some in combinations(legs, count + 1))
+    if not any(plan.baseline in rows_with(some) for some in fewer):
+        raise _no_row(plan.baseline, rows_with(legs))
+
+
+def _with_runs(names: Sequence[str], plan: _Plan) -> list[str]:
+    return numbered([*names, *(run.name for run in plan.runs)])
+
+
+def _no_row(baseline: str, names: Sequence[str]) -> UnknownName:
+    """A run has a dozen rows, so they are all named."""
+    hint = nearest(baseline, names)
+    return UnknownName(
+        f"there is no row '{baseline}' to compare with.{hint} There are: {', '.join(names)}."
+    )
 
 
 def _evaluate(made: Bench, judged: Judged, plan: _Plan, progress: Progress) -> Evaluation:
     made.prepare(list(judged.queries.values()))
     memory = made.memory and made.memory.about(judged.queries)
     systems = Systems(made.library, judged, plan.profiles, plan.timed, progress, memory=memory)
+    names = _with_runs(systems.names(), plan)
+    if plan.baseline not in names:
+        raise _no_row(plan.baseline, names)
     found = [*systems.answers(), *plan.runs]
     answers = distinct([one for one in found if isinstance(one, Answers)])
     return Evaluation(
@@ -174,22 +208,30 @@ def _evaluate(made: Bench, judged: Judged, plan: _Plan, progress: Progress) -> E
 
 
 def distinct(answers: Sequence[Answers]) -> list[Answers]:
-    """The same with names that differ: a run or a profile of a name that is taken gets a number."""
-    taken: dict[str, Answers] = {}
-    for one in answers:
-        name, number = one.name, 1
+    """The same with names that differ."""
+    names = numbered([one.name for one in answers])
+    return [replace(one, name=name) for one, name in zip(answers, names, strict=True)]
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names that differ: a run or a profile of a name that is taken gets a number."""
+    taken: dict[str, None] = {}
+    for given in names:
+        name, number = given, 1
         while name in taken:
             number += 1
-            name = f"{one.name} ({number})"
-        taken[name] = replace(one, name=name)
-    return list(taken.values())
+            name = f"{given} ({number})"
+        taken[name] = None
+    return list(taken)
 
 
 def rows(
     answers: Sequence[Answers], judgements: Judgements, queries: Sequence[str], baseline: str
 ) -> tuple[Row, ...]:
     """Answers, measured and set beside the baseline's."""
-    _known(baseline, [one.name for one in answers])
+    names = [one.name for one in answers]
+    if baseline not in names:
+        raise _no_row(baseline, names)
     measured = {one.name: scores(one.run, judgements, queries) for one in answers}
     bootstrap = Bootstrap(len(queries))
     standard = measured[baseline][MAIN]

@@ -14,7 +14,7 @@ from functools import partial
 from time import perf_counter
 from typing import Literal, TypeAlias
 
-from trivium.config import LEG_NAMES, FuseSettings, Profile, load_profile, profile_names
+from trivium.config import FuseSettings, Profile, load_profile, profile_names
 from trivium.errors import MissingLeg
 from trivium.evaluate.judged import Judged
 from trivium.evaluate.measures import DEPTH, Run
@@ -68,6 +68,12 @@ class Systems:
     """What answers had to do without."""
     memory: RunMemory | None = None
     """Rankings of earlier evaluations of the very same engine, library and queries."""
+
+    def names(self) -> list[str]:
+        """What the rows of `answers` will be called, in their order, before any is measured."""
+        base, _ = self._served(of_documents("default"))
+        profiles = [one for one in self.profiles if self._lacks(one) is None]
+        return expected_rows(base.search.legs, profiles, self.library.can_rerank)
 
     def answers(self) -> Iterator[Answers | Skipped]:
         """One row after the other: plain parts, legs, fusions, profiles."""
@@ -127,14 +133,7 @@ class Systems:
 
     def _fusions(self, base: Profile, legs: LegsOfQueries) -> Iterator[Answers]:
         """RRF of words and meaning, then every method over all legs."""
-        chosen: dict[str, tuple[FuseSettings, tuple[str, ...]]] = {}
-        if {"keyword", "vector"} <= set(base.search.legs):
-            chosen["rrf"] = K60, ("keyword", "vector")
-        for method in METHODS:
-            if method != WITHOUT_ORDER:
-                settings = replace(K60, method=method)  # type: ignore[arg-type]
-                chosen[f"{method}{len(base.search.legs)}"] = settings, base.search.legs
-        for name, (settings, names) in chosen.items():
+        for name, (settings, names) in _fusions_of(base.search.legs).items():
             profile = replace(base, search=replace(base.search, legs=names, fuse=settings))
             run = self._run(name, profile, partial(_fused, legs, names, settings))
             yield Answers(name, "fusion", run, self._times(profile))
@@ -150,15 +149,13 @@ class Systems:
         if self.library.can_rerank(profile):
             # all that is read is ranked, also where a search keeps only the first few of it
             whole = replace(rerank, keep=0, when="always")
-            name = f"{profile.name} + {rerank.reranker}"
             search = replace(profile.search, rerank=whole)
-            yield self._profile(replace(profile, name=name, search=search), base, legs)
+            named = replace(profile, name=_reranked(profile), search=search)
+            yield self._profile(named, base, legs)
 
     def _profile(self, profile: Profile, base: Profile, legs: LegsOfQueries) -> Answers | Skipped:
-        try:
-            self.library.check_profile(profile)
-        except MissingLeg as error:
-            return Skipped(profile.name, str(error))
+        if lacks := self._lacks(profile):
+            return Skipped(profile.name, lacks)
         samples = [self._timed(self.judged.queries[query], profile) for query in self._sample()]
         # What fusion alone gives can be read from the legs of a search for one hit. A profile
         # with a stage after it shows in the samples, and is paged through instead.
@@ -169,6 +166,14 @@ class Systems:
         )
         run = self._run(profile.name, profile, lambda: self._answered(profile, base, legs, fused))
         return Answers(profile.name, "profile", run, tuple(ms for _, ms in samples))
+
+    def _lacks(self, profile: Profile) -> str | None:
+        """Why the library cannot answer under the profile; None if it can."""
+        try:
+            self.library.check_profile(profile)
+        except MissingLeg as error:
+            return str(error)
+        return None
 
     def _answered(self, profile: Profile, base: Profile, legs: LegsOfQueries, fused: bool) -> Run:
         run = {}
@@ -286,13 +291,33 @@ def every_profile(others: Sequence[str] = ()) -> tuple[Profile, ...]:
     return tuple(of_documents(name) for name in (*profile_names(), *others))
 
 
-def possible_rows(profiles: Sequence[Profile]) -> list[str]:
-    """The names that rows may have, known before anything is measured."""
-    methods = [f"{method}{count}" for method in METHODS for count in range(1, len(LEG_NAMES) + 1)]
-    names = ("grep", "fts5", *LEG_NAMES, "rrf60 plain", "rrf", *methods)
-    read = ((one.name, one.search.rerank.reranker) for one in profiles)
-    reranked = (f"{name} + {reranker}" for name, reranker in read if reranker)
-    return [*names, *(profile.name for profile in profiles), *reranked]
+def expected_rows(
+    legs: Sequence[str], profiles: Sequence[Profile], reranks: Callable[[Profile], bool]
+) -> list[str]:
+    """The names of the rows where these legs are served and these profiles can be searched."""
+    names = ["grep", "fts5", *legs]
+    names += ["rrf60 plain"] if "vector" in legs else []
+    names += _fusions_of(legs)
+    for one in profiles:
+        names.append(one.name)
+        names += [_reranked(one)] if reranks(one) else []
+    return names
+
+
+def _fusions_of(legs: Sequence[str]) -> dict[str, tuple[FuseSettings, tuple[str, ...]]]:
+    """The rows of fusions over these legs: by which settings, and of which legs."""
+    chosen: dict[str, tuple[FuseSettings, tuple[str, ...]]] = {}
+    if {"keyword", "vector"} <= set(legs):
+        chosen["rrf"] = K60, ("keyword", "vector")
+    for method in METHODS:
+        if method != WITHOUT_ORDER:
+            settings = replace(K60, method=method)  # type: ignore[arg-type]
+            chosen[f"{method}{len(legs)}"] = settings, tuple(legs)
+    return chosen
+
+
+def _reranked(profile: Profile) -> str:
+    return f"{profile.name} + {profile.search.rerank.reranker}"
 
 
 def _legs(result: Result) -> dict[str, Ranking]:

@@ -55,6 +55,8 @@ from trivium.types import OWNER, Document, Draft, Grant
 BATCH = 64
 """Documents per transaction: few enough to lose little on Ctrl-C, enough to write fast."""
 
+NO_BYTES = content_hash("")
+
 
 class IngestStore(Store, Protocol):
     """A store that also keeps statements and remembers where documents came from."""
@@ -342,6 +344,9 @@ class Adding:
                 continue
             if alike:
                 self._notes.append((one.name, f"{alike.sentence()}; both are kept."))
+            # of code, many a file is empty on purpose
+            if document.source_hash == NO_BYTES and document.media_type != "text/x-source":
+                self._notes.append((one.name, "it is empty: 0 bytes; only its title is searched."))
             self._likeness.keep(document, sketch)
             yield one
 

@@ -123,15 +123,19 @@ def tuned(runs: Runs, judgements: Judgements, seed: int = SEED) -> Tuning:
         return replace(plain, why="nothing that was tried helps in all parts of the queries")
     changes = tuple(labels(runs.space, best))
     if gain.low <= 0:
-        why = (
-            f"the gain on queries that had no say is {gain.mean:+.4f} "
-            f"({gain.low:+.4f} to {gain.high:+.4f}), which may be chance"
-        )
-        return replace(plain, why=why, changes=changes)
+        return replace(plain, why=why_keep(gain), changes=changes)
     settings = changed(runs.search.profile.search, runs.space, best)
     profile = replace(runs.search.profile, search=settings)
     why = f"queries that had no say gain {gain.mean:+.4f} ({gain.low:+.4f} to {gain.high:+.4f})"
     return replace(plain, why=why, changes=changes, profile=profile)
+
+
+def why_keep(gain: Interval) -> str:
+    """Why a gain on queries that had no say is none to go by."""
+    interval = f"{gain.mean:+.4f} ({gain.low:+.4f} to {gain.high:+.4f})"
+    if gain.high < 0:
+        return f"queries that had no say lose by it: {interval}"
+    return f"the gain on queries that had no say is {interval}, which may be chance"
 
 
 def chosen(

@@ -14,7 +14,16 @@ from trivium.checks import MOST_HITS
 from trivium.pipeline import EVERYTHING, Search, Trail
 from trivium.present import afforded
 from trivium.protocols import VectorLookup
-from trivium.types import Document, Filter, Leg, LegState, Ranking, SearchRequest, document_of
+from trivium.types import (
+    Chunk,
+    Document,
+    Filter,
+    Leg,
+    LegState,
+    Ranking,
+    SearchRequest,
+    document_of,
+)
 from trivium.why_not.conditions import Condition, conditions
 
 TRIES = 12  # doublings from 1 to the most hits that can be asked for
@@ -153,7 +162,11 @@ class _Question:
             )
             changes.append(self._changed(f"{best.leg}.depth", best.rank))
         elif reach:
-            why = f"only the {reach[0].leg} leg can find it, which was not asked"
+            names, one = " and ".join(leg.leg for leg in reach), len(reach) == 1
+            why = (
+                f"only the {names} {'leg' if one else 'legs'} can find it, "
+                f"which {'was' if one else 'were'} not asked"
+            )
             changes.append(("without --leg", replace(self.request, legs=())))
         else:
             why = "no leg can find it: " + "; ".join(f"{leg.leg}: {leg.why}" for leg in legs)
@@ -246,13 +259,24 @@ class _Question:
         if leg.name == "vector":
             return replace(plain, why=self._without_vector(chunks))
         words = "the words of the query" if leg.name == "keyword" else "words that look like those"
-        return replace(plain, why=f"its text does not hold {words}")
+        says = "its text does" if self._has_text(chunks) else "it has no text, and its fields do"
+        return replace(plain, why=f"{says} not hold {words}")
 
     def _without_vector(self, chunks: frozenset[str]) -> str:
         view = self.search.view
+        if not self._has_text(chunks):
+            return "it has no text, and so no vector"
+        if not any(one.embedding_hash for one in self._stored(chunks)):
+            return "it is too short to be worth a vector"
         if isinstance(view, VectorLookup) and not view.vectors(sorted(chunks)).any():
             return "it waits for its vector; 'trivium embed' makes it"
         return "its vector cannot be compared with the query's"
+
+    def _has_text(self, chunks: frozenset[str]) -> bool:
+        return any(one.text.strip() for one in self._stored(chunks))
+
+    def _stored(self, chunks: frozenset[str]) -> list[Chunk]:
+        return [one.chunk for one in self.search.view.records(sorted(chunks)).values()]
 
     # --- remedies --------------------------------------------------------------------------------
 
