@@ -7,8 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import TypeAlias
 
 import pytest
@@ -107,6 +111,50 @@ def test_a_note_alike_does_not_take_the_place_of_one_that_is_closed(run: Run, no
     (notes / "copy.md").write_text("# Note locked\n\nThe words of note locked.")
     assert "1 added, 2 unchanged, 1 failed" in run("add", "nb").stdout
     assert uris(run) == sorted([*EVERYTHING, "nb:copy.md"])
+
+
+def test_a_closed_folder_is_named_and_the_rest_is_followed(
+    run: Run, notes: Path, tmp_path: Path
+) -> None:
+    command = [*without_rights(), sys.executable, "-m", "trivium", "watch", "--json", "nb"]
+    watcher = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    lines: Queue[str] = Queue()
+    assert watcher.stdout
+    reader = Thread(target=lambda out: deque(map(lines.put, out)), args=(watcher.stdout,))
+    reader.start()
+
+    def added_then(path: Path) -> None:
+        path.write_text(f"These words stand in {path.name} and nowhere else.")
+        while not json.loads(lines.get(timeout=30))["added"]:
+            pass
+
+    try:
+        caught_up = json.loads(lines.get(timeout=30))
+        assert caught_up["errors"] == [
+            {
+                "name": str(notes / "locked"),
+                "message": "Permission denied. Check that it exists and that you may read it.",
+            }
+        ]
+        assert (len(caught_up["unchanged"]), caught_up["removed"]) == (2, [])
+        for folder in ("a", "z", "."):
+            added_then(notes / folder / f"new-{folder}.md")
+        (notes / "late").mkdir()
+        added_then(notes / "late" / "new-late.md")
+        (notes / "locked").chmod(0o755)  # what is opened is followed from then on
+        while not json.loads(lines.get(timeout=30))["unchanged"]:
+            pass
+        (notes / "locked" / "locked.md").write_text("These words are here since it was opened.")
+        while not json.loads(lines.get(timeout=30))["updated"]:
+            pass
+    finally:
+        with suppress(ProcessLookupError):
+            watcher.terminate()
+        watcher.wait(30)
+        reader.join(30)
+        watcher.stdout.close()
+    assert watcher.returncode == 0
+    assert len(uris(run)) == 7
 
 
 def test_what_cannot_be_looked_at_is_not_gone(
