@@ -198,6 +198,8 @@ class Adding:
                 self._errors.append((str(path), str(error)))
             else:  # something else that happens to lie in the folder
                 self._skipped.append(str(path))
+                if isinstance(error, MissingExtra):  # it could be read, were that installed
+                    self._notes.append((str(path), f"skipped: {error}"))
             return
         except LibraryError:  # no fault of the file: all that follow would fare no better
             raise
