@@ -170,3 +170,24 @@ def test_what_cannot_be_looked_at_is_not_gone(
     monkeypatch.setattr(Path, "stat", refused)
     assert not is_gone(tmp_path)
     assert denied(tmp_path).startswith("Permission denied. Check that it exists")
+
+
+def test_reading_a_closed_file_again_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = tmp_path / "nb" / "a.md"
+    note.parent.mkdir()
+    note.write_text("The words of a note.")
+    look = Path.stat
+
+    def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path == note:
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, follow_symlinks=follow_symlinks)
+
+    with trivium.init(tmp_path / "n.trivium", model="none") as library:
+        [id] = library.add(note.parent).added
+        monkeypatch.setattr(Path, "stat", refused)
+        [(name, message)] = library.reingest(id).errors
+        assert (name, message.partition(".")[0]) == ("nb:a.md", "Permission denied")
+        assert len(library.versions(id)) == 1
