@@ -10,6 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import trivium
+from trivium.cli.reports import counted
 from trivium.errors import InvalidValue, MissingExtra
 from trivium.library import Library
 from trivium.types import PUBLIC, Filter, Grant, Pattern, Quad
@@ -346,8 +347,12 @@ def test_without_pyoxigraph_the_message_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyoxigraph", None)
     [(_, message)] = library.import_facts(path).errors
     assert "pip install '.[graph]'" in message
-    report = library.add(path.parent)  # in a folder it is one of the files that are passed over
-    assert (report.errors, len(report.skipped)) == ((), 1)
+    photo = path.with_name("photo.jpg")
+    photo.write_bytes(b"\xff\xd8")
+    report = library.add(path.parent)  # in a folder it is passed over, and named
+    assert (report.errors, report.skipped) == ((), (str(path), str(photo)))
+    assert report.notes == ((str(path), f"skipped: {message}"),)
+    assert counted(report) == "1 skipped (no text format), 1 skipped (an extra is missing)"
     with pytest.raises(MissingExtra):
         library.export_facts(tmp_path / "x.ttl")
 

@@ -22,13 +22,16 @@ def show_done(sentence: str, data: Mapping[str, object] | None) -> None:
 
 def counted(report: AddReport) -> str:
     """How many of each; "" if nothing happened."""
+    skipped = set(report.skipped)
+    waiting_for_extra = skipped & {name for name, _ in report.notes}
     counts = {
         "added": len(report.added),
         "updated": len(set(report.updated) - set(report.renamed)),
         "unchanged": len(report.unchanged),
         "renamed": len(report.renamed),
         "removed": len(report.removed),
-        "skipped (no text format)": len(report.skipped),
+        "skipped (no text format)": len(skipped - waiting_for_extra),
+        "skipped (an extra is missing)": len(waiting_for_extra),
         "failed": len(report.errors),
     }
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count)

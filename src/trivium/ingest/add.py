@@ -32,7 +32,7 @@ from trivium.ingest.draft import (
 from trivium.ingest.entries import read_entries
 from trivium.ingest.extract import Reader, refuse_large
 from trivium.ingest.fields import Fields
-from trivium.ingest.files import NotASource, normalise_lines, walk
+from trivium.ingest.files import NotASource, denied, is_gone, normalise_lines, walk
 from trivium.ingest.folders import FolderWords
 from trivium.ingest.identity import (
     Waiting,
@@ -115,8 +115,9 @@ class Adding:
 
     def path(self, path: Path) -> None:
         """A file, or a folder with all it holds."""
-        if not path.exists():
-            self._errors.append((str(path), "there is no such file or folder; check the path"))
+        nothing = "there is no such file or folder; check the path" if is_gone(path) else ""
+        if problem := nothing or denied(path):
+            self._errors.append((str(path), problem))
             return
         if path.suffix == ".trivium" and path.is_dir():
             self._errors.append((str(path), "this is a library, not a source; add the originals"))
@@ -199,6 +200,8 @@ class Adding:
                 self._errors.append((str(path), str(error)))
             else:  # something else that happens to lie in the folder
                 self._skipped.append(str(path))
+                if isinstance(error, MissingExtra):  # it could be read, were that installed
+                    self._notes.append((str(path), f"skipped: {error}"))
             return
         except LibraryError:  # no fault of the file: all that follow would fare no better
             raise

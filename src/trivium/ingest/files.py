@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -59,6 +60,8 @@ _SKIPPED = (
     *("*~", "~$*", "*.sw[a-z]", "*.tmp", "#*#", "*___jb_*"),  # what editors and Office leave behind
     *("*.part", "*.partial", "*.crdownload"),  # not there yet
 )
+
+_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class NotASource(SourceError):
@@ -120,6 +123,30 @@ def _is_unicode(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_gone(path: Path) -> bool:
+    """Whether nothing is there. What cannot be looked at, for want of rights or of a drive that
+    answers, is not gone.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno in _NOTHING_THERE
+    except ValueError:  # a name that no file can have
+        return True
+    return False
+
+
+def denied(path: Path) -> str:
+    """Why something cannot be looked at; "" where it can, or where nothing is."""
+    try:
+        path.stat()
+    except OSError as error:
+        return "" if error.errno in _NOTHING_THERE else _reason(error)
+    except ValueError:
+        return ""
+    return ""
 
 
 def _reason(error: OSError) -> str:

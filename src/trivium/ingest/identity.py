@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trivium.ingest.draft import document_id
+from trivium.ingest.files import is_gone
 from trivium.origins import Catalogue
 from trivium.types import OWNER, Document, Draft, Grant
 
@@ -75,9 +76,9 @@ def is_file(document: Document, sources: Mapping[str, str]) -> bool:
 
 
 def is_missing(document: Document, sources: Mapping[str, str]) -> bool:
-    """Whether its file is not where it was read."""
+    """Whether its file is not where it was read; what cannot be looked at may well be there."""
     source, _, path = document.uri.partition(":")
-    return source in sources and not Path(sources[source], path).exists()
+    return source in sources and is_gone(Path(sources[source], path))
 
 
 def was_edited(new: Document, alike: Document, sources: Mapping[str, str]) -> bool:

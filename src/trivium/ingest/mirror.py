@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ from trivium.errors import LibraryError, SourceError, TriviumError
 from trivium.ingest.adapters import adapter
 from trivium.ingest.add import Adding
 from trivium.ingest.draft import Fill, as_they_are, of_extraction
-from trivium.ingest.files import is_skipped
+from trivium.ingest.files import denied, is_gone, is_skipped
 from trivium.ingest.folders import FOLDER_FILE
 from trivium.ingest.identity import Waiting, is_missing, uri_of
 from trivium.origins import DocumentSource, Link
@@ -33,9 +34,11 @@ class Mirroring(Adding):
     def changed(self, paths: Iterable[Path]) -> None:
         """Take in the files, and folders with all they hold, in which something happened."""
         for path in sorted(paths):
-            if path.is_symlink():
+            if os.path.islink(path):
                 continue
-            if path.name == FOLDER_FILE:  # what it says holds for all files below it
+            if problem := denied(path):
+                self._errors.append((str(path), problem))
+            elif path.name == FOLDER_FILE:  # what it says holds for all files below it
                 self._folder(path.parent)
             elif path.is_dir():
                 self._folder(path)
@@ -59,8 +62,9 @@ class Mirroring(Adding):
 
     def adapted(self, name: str, path: Path) -> None:
         """Bring the library in step with a source that an adapter reads."""
-        if not path.is_dir():
-            self._errors.append((str(path), "there is no such folder; check the path"))
+        problem = denied(path)
+        if problem or not path.is_dir():
+            self._errors.append((str(path), problem or "there is no such folder; check the path"))
             return
         root = path.resolve()
         source = adapter(name, root)
@@ -148,7 +152,7 @@ class Mirroring(Adding):
         self._flush()
         sources, roots = self.store.sources(), self._roots()
         for path in sorted(paths):
-            if path.name == FOLDER_FILE and path.parent.is_dir():
+            if path.name == FOLDER_FILE and not is_gone(path.parent):
                 self._folder(path.parent)
                 continue
             uri = uri_of(path, roots)

@@ -11,6 +11,7 @@ class AddReport:
     """What an `add` did; `waiting` counts texts without a vector.
 
     `errors` and `notes` are (name, message): what was not taken in, and what was but for a part.
+    `skipped` are files of a folder that nobody reads; a note says which of them an extra would.
     `renamed` are those of `updated` whose file moved, `missing` documents whose file is gone, and
     `removed` those that therefore are no longer there.
     """

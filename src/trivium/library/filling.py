@@ -117,12 +117,14 @@ class Filling(Embedding):
         """Read a document's source again and make a new version of it: the file where it lies, or
         the copy that is kept where it is gone or came as an upload.
         """
+        from trivium.ingest.files import denied
+
         document = self._found([name], grant)[name]
         source, _, path = document.uri.partition(":")
         root = self._store.sources().get(source)
         adding = self._adding(reprocess=True, progress=progress)
         adding.grant = grant
-        if root and Path(root, path).is_file():
+        if root and (denied(Path(root, path)) or Path(root, path).is_file()):
             adding.path(Path(root, path))
             report = self._finish(adding, embed, progress)
             return report.renamed_places(f"{root}/", f"{source}:")

@@ -22,8 +22,14 @@ class Folder:
         updated: list[str] = []
         skipped: list[str] = []
         errors: list[tuple[str, str]] = []
+        closed: list[Path] = []
         there = set()
-        for file in walk(self.root, lambda path, why: errors.append((str(path), why))):
+
+        def unread(path: Path, why: str) -> None:
+            closed.append(path)
+            errors.append((str(path), why))
+
+        for file in walk(self.root, unread):
             if file.suffix.lower() not in SUFFIXES:
                 continue
             path = file.relative_to(self.root).as_posix()
@@ -36,8 +42,11 @@ class Folder:
                 )
                 continue
             (skipped if same else updated if path in known else created).append(path)
-        removed = tuple(sorted(known.keys() - there)) if there or not known else ()
-        return SourceChanges(tuple(created), tuple(updated), removed, tuple(skipped), tuple(errors))
+        gone = known.keys() - there if there else set[str]()
+        gone = {one for one in gone if not any(map((self.root / one).is_relative_to, closed))}
+        return SourceChanges(
+            tuple(created), tuple(updated), tuple(sorted(gone)), tuple(skipped), tuple(errors)
+        )
 
     def read(self, path: str) -> SourceItem:
         file = self.root / path
