@@ -7,30 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-GROUPS = 4  # groups of numbers for each one wanted, whose maxima tell where the cut may be
-
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def reached(values: Sequence[NDArray[np.floating]], count: int) -> float:
-    """A value that at least `count` of these reach; seldom much lower than need be.
-
-    The maxima of groups are a few hundred numbers, where a whole partition would sort through all.
-    """
-    size = sum(map(len, values)) // (GROUPS * count)
-    few = [one for some in values for one in _maxima(some, size)]
-    together = np.concatenate(few)
-    place = len(together) - count
-    return float(np.partition(together, place)[place])
-
-
-def _maxima(values: NDArray[np.floating], size: int) -> list[NDArray[np.floating]]:
-    """The greatest of each group of so many, and what is left over."""
-    if size < 2:
-        return [values]
-    whole = len(values) // size * size
-    return [values[:whole].reshape(-1, size).max(axis=1), values[whole:]]
+def least(values: NDArray[np.floating], count: int) -> float:
+    """The least of the `count` highest."""
+    place = len(values) - count
+    return float(np.partition(values, place)[place])
 
 
 def top(found: Sequence[tuple[Rows, Floats]], count: int) -> list[tuple[Rows, Floats]]:
@@ -40,13 +24,11 @@ def top(found: Sequence[tuple[Rows, Floats]], count: int) -> list[tuple[Rows, Fl
     """
     if sum(len(rows) for rows, _ in found) <= count:
         return list(found)
-    lowest = reached([scores for _, scores in found], count)
-    near = [_kept(rows, scores, scores >= lowest) for rows, scores in found]
-    together = np.concatenate([scores for _, scores in near])
-    cut = np.partition(together, len(together) - count)[len(together) - count]
+    together = np.concatenate([scores for _, scores in found])
+    cut = least(together, count)
     level = count - int(np.count_nonzero(together > cut))
     return [
-        _kept(rows, scores, (scores > cut) | _first(scores == cut, level)) for rows, scores in near
+        _kept(rows, scores, (scores > cut) | _first(scores == cut, level)) for rows, scores in found
     ]
 
 

@@ -183,21 +183,16 @@ def frequencies(parts: Sequence[Part], terms: Iterable[str], counted: Mask) -> d
     """How many visible rows hold each term in one of the counted columns; 0 is left out."""
     found: Counter[str] = Counter()
     for part in parts:
-        arrays = part.segment.arrays
-        offsets, extras = arrays["posting.offsets"], arrays["extra.offsets"]
-        rows, body = arrays["posting.rows"], arrays["posting.body"]
-        postings, columns = arrays["extra.posting"], arrays["extra.column"]
         for term in terms:
             number = part.segment.term(term)
             if number < 0:
                 continue
-            first, last = offsets[number], offsets[number + 1]
-            held: Mask = body[first:last] > 0 if counted[BODY] else np.zeros(last - first, bool)
-            begin, end = extras[number], extras[number + 1]
-            if begin < end:
-                held[postings[begin:end][counted[columns[begin:end]]]] = True
+            postings = part.segment.postings(number)
+            count = len(postings.rows)
+            held: Mask = postings.body > 0 if counted[BODY] else np.zeros(count, bool)
+            held[postings.extra_posting[counted[postings.extra_column]]] = True
             if not part.all_visible:
-                held &= part.visible[rows[first:last]]
+                held &= part.visible[postings.rows]
             found[term] += int(np.count_nonzero(held))
     return {term: count for term, count in found.items() if count}
 

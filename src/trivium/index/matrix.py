@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays
+from trivium.index.best import least
 from trivium.index.codes import ARRAYS, Bounds, Codes, Query, encode, fine, rough
 from trivium.kernels import COMPILED, float_products, highest, reaching
 from trivium.vectors import Floats32, cosines
@@ -144,14 +145,14 @@ class Neighbours:
         count = min(count, self.considered)
         # those that look best show how good the nearest are at least; then who may be as good
         first = np.concatenate([highest(one.middle, count) for one in self.rough])
-        best = self._reaching(_least(first, count))
+        best = self._reaching(least(first, count))
         cut = self._certain(best, count)
         near = self._reaching(cut, [one.spread for one in self.rough])
         rows = self._left(near, max(cut, self._certain(near, count)))
         numbers = [b.numbers[chosen] for b, chosen in zip(self.blocks, rows, strict=True)]
         exact = [cosines(b.matrix, self.query, r) for b, r in zip(self.blocks, rows, strict=True)]
         found, values = np.concatenate(numbers), np.concatenate(exact)
-        kept = values >= _least(values, count)
+        kept = values >= least(values, count)
         return found[kept], values[kept]
 
     def _reaching(self, cut: float, spreads: Sequence[float] | None = None) -> list[_Looked]:
@@ -174,16 +175,10 @@ class Neighbours:
     def _certain(self, looked: Sequence[_Looked], count: int) -> float:
         """What the `count` best of these reach for certain."""
         lowest = np.concatenate([bounds.middle - bounds.spread for _, bounds in looked])
-        return _least(lowest, count) - ROOM
+        return least(lowest, count) - ROOM
 
     def _left(self, looked: Sequence[_Looked], cut: float) -> list[Rows]:
         return [rows[bounds.middle >= cut - bounds.spread - ROOM] for rows, bounds in looked]
-
-
-def _least(values: NDArray[np.floating], count: int) -> float:
-    """The least of the `count` highest."""
-    place = len(values) - count
-    return float(np.partition(values, place)[place])
 
 
 def _error(query: Floats32) -> float:

@@ -24,6 +24,9 @@
 #define FETCH(address) ((void)(address))
 #endif
 
+#define WIDTH 6 /* searchable columns, as in COLUMNS of types/documents.py */
+#define BODY 3  /* the body among them */
+
 #define RUN 16 /* rows that are looked at together */
 
 /* Gives the buffers back; with a reason it raises ValueError, else it returns None. */

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 6 /* searchable columns */
-#define BODY 3
-
 typedef struct {
     const int32_t *stream, *terms;
     const int64_t *starts;

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 6 /* of words, as in types/words.py */
-#define BODY 3
 #define FINE 1048576.0          /* a millionth, as a power of two */
 #define WHOLE 4503599627370496.0 /* 2^52: what is added to it has no fraction any more */
 
@@ -39,7 +37,7 @@ count_often(Py_buffer *all, Py_ssize_t count, double *often)
     Py_ssize_t extras = ITEMS(all[1], int32_t);
     Py_ssize_t size = count ? all[0].len / count : 1, extra_size = extras ? all[3].len / extras : 1;
     if (!is_whole(size) || !is_whole(extra_size) || size * count != all[0].len || extra_size * extras != all[3].len ||
-        all[2].len != extras || ITEMS(all[4], double) != COLUMNS)
+        all[2].len != extras || ITEMS(all[4], double) != WIDTH)
         return 0;
     const int32_t *posting = all[1].buf;
     const uint8_t *column = all[2].buf;
@@ -47,7 +45,7 @@ count_often(Py_buffer *all, Py_ssize_t count, double *often)
     for (Py_ssize_t i = 0; i < count; i++)
         often[i] = (double)number_at(all[0].buf, i, size) * weights[BODY];
     for (Py_ssize_t i = 0; i < extras; i++) {
-        if (posting[i] < 0 || posting[i] >= count || column[i] >= COLUMNS)
+        if (posting[i] < 0 || posting[i] >= count || column[i] >= WIDTH)
             return 0;
         often[posting[i]] += (double)number_at(all[3].buf, i, extra_size) * weights[column[i]];
     }

@@ -18,7 +18,7 @@ import numpy as np
 from psycopg import Connection
 
 from trivium.index.arrays import Array, Strings
-from trivium.index.segment import Segment
+from trivium.index.segment import POSTINGS, Segment
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.connection import own_statements
 from trivium.types import WordQuery
@@ -29,7 +29,6 @@ LONGEST_WORD = 512
 """Bytes of a word that a B-tree can hold; a longer one goes by its hash."""
 
 _WORDS = ("term.", "surface.", "positions", "posting.", "extra.", "gram.")
-_POSTING = ("posting.rows", "posting.body", "extra.posting", "extra.column", "extra.count")
 
 
 def name_of(word: str) -> str:
@@ -50,7 +49,7 @@ def keep(connection: Connection[Row], segment: Segment, first: int, last: int) -
     }
     layout = {
         "rows": [[name, array.dtype.str, len(array)] for name, array in rows.items()],
-        "types": {name: segment.arrays[name].dtype.str for name in (*_POSTING, "positions")},
+        "types": {name: segment.arrays[name].dtype.str for name in (*POSTINGS, "positions")},
     }
     values = {
         "first": first,
@@ -82,7 +81,7 @@ def _copy(
 
 
 def _postings(segment: Segment, number: int) -> Iterable[Sequence[Any]]:
-    posting = [segment.arrays[name] for name in _POSTING]
+    posting = [segment.arrays[name] for name in POSTINGS]
     offsets = segment.arrays["posting.offsets"].tolist()
     extras = segment.arrays["extra.offsets"].tolist()
     ranges = zip(pairwise(offsets), pairwise(extras), strict=True)
@@ -169,7 +168,7 @@ class Words:
         counts = [len(places.get(term, {})) for term in terms]
         rows = [postings.get(term, _NOTHING) for term in terms]
         columns = {
-            name: [row[place] for row in rows] for place, name in enumerate(_POSTING, start=2)
+            name: [row[place] for row in rows] for place, name in enumerate(POSTINGS, start=2)
         }
         arrays = {
             name: np.frombuffer(b"".join(pieces), types[name]) for name, pieces in columns.items()
