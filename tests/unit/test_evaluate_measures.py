@@ -66,23 +66,23 @@ def random_case(chance: random.Random) -> tuple[dict[str, list[str]], dict[str, 
     return run, judgements
 
 
-# In a process of its own: under a test runner with other native libraries loaded, the oracle's
-# own native part has been seen to give zeros.
+# One measure at a time, with judgements of its own: the oracle maps gains in place, and in some
+# orders of its sets other measures are given mapped ones. In a process of its own: under a test runner
+# with other native libraries loaded, its native part has been seen to give zeros.
 ORACLE_PROGRAM = """
 import json, sys
 import ir_measures
 cases, measures = json.load(sys.stdin)
-names = {str(ir_measures.parse_measure(text)): name for name, text in measures.items()}
 answers = []
 for run, judgements in cases:
     ranked = [(q, id, -float(r)) for q, ids in run.items() for r, id in enumerate(ids)]
     judged = [(q, id, g) for q, given in judgements.items() for id, g in given.items()]
-    scored = [ir_measures.ScoredDoc(*one) for one in ranked]
-    qrels = [ir_measures.Qrel(*one) for one in judged]
-    answer = {name: {} for name in measures}
-    wanted = [ir_measures.parse_measure(text) for text in measures.values()]
-    for one in ir_measures.iter_calc(wanted, qrels, scored):
-        answer[names[str(one.measure)]][one.query_id] = one.value
+    answer = {}
+    for name, text in measures.items():
+        scored = [ir_measures.ScoredDoc(*one) for one in ranked]
+        qrels = [ir_measures.Qrel(*one) for one in judged]
+        values = ir_measures.iter_calc([ir_measures.parse_measure(text)], qrels, scored)
+        answer[name] = {one.query_id: one.value for one in values}
     answers.append(answer)
 print(json.dumps(answers))
 """
