@@ -8,6 +8,8 @@
 #endif
 
 #define AHEAD 4 /* rows that are asked for before their turn, where they do not follow each other */
+#define FURTHER 24 /* the same where they do: what the processor fetches by itself ends with a page */
+#define LINE 64 /* bytes that come from memory at once */
 #define LANES 8 /* rows that are added up side by side: one alone waits for each of its sums */
 
 /* Rows of codes, which of them, and what is made of each product: (factor · product + shift) · step
@@ -24,14 +26,24 @@ typedef struct {
 
 typedef float FloatProduct(const float *row, const float *query, Py_ssize_t width);
 
+/* Asks for a row of codes, which is soon needed. */
+static inline void
+fetch(const char *row, Py_ssize_t width)
+{
+    for (Py_ssize_t i = 0; i < width; i += LINE)
+        FETCH(row + i);
+}
+
 /* A pass over rows by a product that is compiled into it. */
 #define PASS(name, product)                                                                        \
     static void name(const Pass *pass)                                                             \
     {                                                                                              \
         for (Py_ssize_t i = 0; i < pass->count; i++) {                                             \
             int64_t row = pass->rows ? pass->rows[i] : i;                                          \
-            if (pass->rows && i + AHEAD < pass->count)                                             \
-                FETCH(pass->codes + pass->rows[i + AHEAD] * pass->width);                          \
+            Py_ssize_t next = i + (pass->rows ? AHEAD : FURTHER);                                  \
+            if (next < pass->count)                                                                \
+                fetch(pass->codes + (pass->rows ? pass->rows[next] : next) * pass->width,          \
+                      pass->width);                                                                \
             int64_t found = product(pass->codes + row * pass->width, pass->query, pass->width);    \
             pass->out[i] =                                                                         \
                 (float)(pass->factor * found + pass->shift) * pass->steps[row] * pass->scale;      \
