@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trivium.clock import format_time
-from trivium.text import Span, spans_of, token_estimate
+from trivium.kernels.spans import spans_of
+from trivium.text import Span, token_estimate
 from trivium.types import Document, Highlight, Hit, Mode, Part, Reading, Record, Result, Version
 
 SNIPPET_LENGTH = 240  # three lines of a terminal, and enough to judge a hit by

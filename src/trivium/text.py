@@ -205,35 +205,6 @@ def spans(text: str) -> Iterator[Span]:
     return _unicode_spans(text)
 
 
-def spans_of(text: str, wanted: AbstractSet[str]) -> list[Span]:
-    """Those of `spans` whose term is wanted; fast where few of them are."""
-    if not wanted:
-        return []
-    if not text.isascii():
-        return [span for span in spans(text) if span.term in wanted]
-    folded = text.lower()
-    typed = set(folded.translate(_ASCII_FOLDS).split())
-    initials = {term[0] for term in wanted}  # a stem begins as its word does
-    held = {word for word in typed if word[0] in initials and STEMS[word] in wanted}
-    found = [
-        Span(word, STEMS[word], start, start + len(word))
-        for word in held
-        for start in _starts(folded, word)
-    ]
-    return sorted(found, key=lambda span: span.start)
-
-
-def _starts(folded: str, word: str) -> Iterator[int]:
-    """Where a word stands in an ASCII text as a whole."""
-    start = folded.find(word)
-    while start >= 0:
-        end = start + len(word)
-        before, after = folded[start - 1 : start], folded[end : end + 1]
-        if not (before.isalnum() or after.isalnum()):
-            yield start
-        start = folded.find(word, end)
-
-
 def _ascii_spans(text: str) -> Iterator[Span]:
     for match in _ASCII_WORD.finditer(text):
         word = match[0].lower()

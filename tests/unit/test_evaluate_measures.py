@@ -67,8 +67,8 @@ def random_case(chance: random.Random) -> tuple[dict[str, list[str]], dict[str, 
 
 
 # One measure at a time, with judgements of its own: the oracle maps gains in place, and in some
-# orders of its sets other measures are given mapped ones. In a process of its own: under a test runner
-# with other native libraries loaded, its native part has been seen to give zeros.
+# orders of its sets other measures are given mapped ones. In a process of its own: under a test
+# runner with other native libraries loaded, its native part has been seen to give zeros.
 ORACLE_PROGRAM = """
 import json, sys
 import ir_measures

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium import kernels
-from trivium.kernels import Array, Floats, Named, Postings
+from trivium.index.codes import Query, as_fine, encode
+from trivium.kernels import Array, Floats, Lists, Named
 from trivium.types import COLUMNS, chunk_id
+from trivium.vectors import unit
 
 compiled = pytest.mark.skipif(
     not kernels.COMPILED, reason="the kernels were installed without a C compiler"
@@ -36,16 +38,23 @@ def same(run: object) -> None:
     assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
 
 
-def postings(chance: np.random.Generator, rows: int) -> Postings:
-    held = np.flatnonzero(chance.random(rows) < chance.random()).astype(np.int32)
-    body = chance.integers(0, 9, len(held)).astype(f"u{chance.choice([1, 2, 4])}")
-    extras = int(chance.integers(0, 5)) if len(held) else 0
-    return Postings(
-        held,
-        body,
-        chance.integers(0, max(len(held), 1), extras).astype(np.int32),
-        chance.integers(0, len(COLUMNS), extras).astype(np.uint8),
-        chance.integers(1, 300, extras).astype(np.uint16),
+def lists(chance: np.random.Generator, rows: int, terms: int) -> Lists:
+    held = [np.flatnonzero(chance.random(rows) < chance.random()) for _ in range(terms)]
+    extras = [int(chance.integers(0, 5)) if len(some) else 0 for some in held]
+    places = [
+        chance.integers(0, len(some), extra)
+        for some, extra in zip(held, extras, strict=True)
+        if extra
+    ]
+    total = sum(extras)
+    return Lists(
+        np.cumsum([0, *map(len, held)]).astype(np.int64),
+        np.cumsum([0, *extras]).astype(np.int64),
+        np.concatenate([*held, np.empty(0)]).astype(np.int32),
+        chance.integers(0, 9, sum(map(len, held))).astype(f"u{chance.choice([1, 2, 4])}"),
+        np.concatenate([*places, np.empty(0)]).astype(np.int32),
+        chance.integers(0, len(COLUMNS), total).astype(np.uint8),
+        chance.integers(1, 300, total).astype(np.uint16),
     )
 
 
@@ -109,12 +118,13 @@ def test_float_products_are_as_exact_as_float32(seed: int, count: int, width: in
 @compiled
 @settings(deadline=None)
 @given(SEEDS, st.integers(0, 60))
-def test_what_a_term_adds_to_scores(seed: int, rows: int) -> None:
+def test_what_terms_add_to_scores(seed: int, rows: int) -> None:
     def added() -> Floats:
         chance = np.random.default_rng(seed)
         scores, norm = chance.random(rows), chance.random(rows) + 0.1
         weights = chance.choice([0.0, 0.5, 2.0, 10.0], len(COLUMNS))
-        kernels.add_term(scores, norm, postings(chance, rows), weights, 0.9, 1.7)
+        known = lists(chance, rows, 4)
+        kernels.add_terms(scores, norm, known, [2, 0, 3, 2], [1.7, 0.3, 2.0, 1.0], weights, 0.9)
         return scores
 
     same(added)
@@ -124,12 +134,13 @@ def test_what_a_term_adds_to_scores(seed: int, rows: int) -> None:
 @settings(deadline=None)
 @given(SEEDS, st.integers(0, 200), st.booleans(), st.booleans())
 def test_what_is_counted_of_scores(seed: int, rows: int, filtered: bool, grouped: bool) -> None:
-    def counted() -> tuple[kernels.Tally, list[float]]:
+    def counted() -> tuple[kernels.Tally, list[int], list[float]]:
         chance = np.random.default_rng(seed)
         scores = chance.random(rows) * 30 * (chance.random(rows) < 0.6)
         allowed = chance.random(rows) < 0.5 if filtered else None
         documents = np.sort(chance.integers(0, 9, rows)).astype(np.int32) if grouped else None
-        return kernels.tally(scores, allowed, documents), scores.tolist()
+        found, best = kernels.tally(scores, allowed, documents, 20)
+        return found, best.tolist(), scores.tolist()
 
     first, second = both(counted)
     assert first == second
@@ -139,28 +150,60 @@ def test_what_is_counted_of_scores(seed: int, rows: int, filtered: bool, grouped
 @given(st.lists(st.sampled_from([0.0, -1.0, 0.5, 1.0, 1.5, 7.0]), max_size=300), st.integers(0, 40))
 def test_the_best_are_those_of_a_sorted_list(scores: list[float], count: int) -> None:
     ranked = sorted((-score, row) for row, score in enumerate(scores) if score > 0)[:count]
-    for result in both(lambda: kernels.best(np.array(scores, np.float64), count)):
+    for result in both(lambda: kernels.tally(np.array(scores, np.float64), None, None, count)[1]):
         assert isinstance(result, np.ndarray)
         assert result.tolist() == sorted(row for _, row in ranked)
 
 
 @settings(deadline=None)
-@given(SEEDS, st.integers(0, 200), st.integers(0, 90))
-def test_the_highest_values_and_their_sums(seed: int, size: int, count: int) -> None:
+@given(SEEDS, st.integers(0, 200))
+def test_the_sums_of_values(seed: int, size: int) -> None:
     values = np.random.default_rng(seed).integers(-9, 9, size).astype(np.float32)
-    for result in both(lambda: kernels.highest(values, count)):
-        assert isinstance(result, np.ndarray)
-        assert sorted(result.tolist()) == sorted(values.tolist())[max(size - count, 0) :]
     whole = (float(values.sum()), float((values * values).sum()))
     assert both(lambda: kernels.sums(values)) == (whole, whole)
 
 
-@compiled
 @settings(deadline=None)
-@given(SEEDS, st.integers(0, 200), st.floats(-0.1, 1.1))
-def test_which_values_reach_a_cut(seed: int, count: int, cut: float) -> None:
-    values = np.random.default_rng(seed).random(count).astype(np.float32)
-    same(lambda: kernels.reaching(values, cut))
+@given(
+    SEEDS,
+    st.integers(1, 300),
+    st.integers(1, 40),
+    st.sampled_from([1, 5, 64]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_nearest_are_those_of_a_sorted_list(
+    seed: int, rows: int, width: int, count: int, filtered: bool, coded: bool
+) -> None:
+    chance = np.random.default_rng(seed)
+    kinds = unit(chance.normal(size=(rows, width)))
+    matrix = kinds[chance.integers(0, rows, rows)]  # some are equal
+    query = unit(chance.normal(size=width))
+    chosen = np.flatnonzero(chance.random(rows) < 0.7) if filtered else None
+    numbers = np.arange(rows) if chosen is None else chosen
+    count = min(count, len(numbers))
+    if not count:
+        return
+    exact = kernels.exact_products(matrix, chosen, query.astype(np.float64)).clip(-1, 1)
+    single = exact.astype(np.float32)
+    wanted = numbers[single >= np.sort(single)[-count]].tolist()
+    middle = exact + chance.uniform(-0.2, 0.2, len(exact))
+
+    def found() -> tuple[list[int], list[float]]:
+        closer = as_fine(encode(matrix), Query.of(query)) if coded else None
+        near, products = kernels.nearest(
+            middle.astype(np.float32),
+            0.2001,
+            chosen,
+            count,
+            closer,
+            matrix,
+            query.astype(np.float64),
+        )
+        return near.tolist(), products.tolist()
+
+    expected = wanted, exact[np.isin(numbers, wanted)].tolist()
+    assert both(found) == (expected, expected)
 
 
 ascending = st.lists(st.integers(0, 255), unique=True, max_size=60).map(sorted)
@@ -210,17 +253,18 @@ def test_the_ids_of_chunks(names: list[str], chunks: list[tuple[int, int, int]])
 def test_arrays_of_a_damaged_file_are_refused() -> None:
     chance = np.random.default_rng(1)
     codes, steps = np.zeros((4, 8), np.int8), np.zeros(4, np.float32)
-    for rows in ([4], [-1]):
+    for beyond in ([4], [-1]):
         with pytest.raises(ValueError, match="do not fit"):
-            kernels.byte_products(codes, steps, np.array(rows), np.zeros(8, np.int8), (1, 0), 1.0)
+            kernels.byte_products(codes, steps, np.array(beyond), np.zeros(8, np.int8), (1, 0), 1.0)
         with pytest.raises(ValueError, match="do not fit"):
-            kernels.exact_products(np.zeros((4, 8), np.float32), np.array(rows), np.zeros(8))
-    held = postings(chance, 50)
-    with pytest.raises(ValueError, match="do not fit"):
-        kernels.add_term(np.zeros(3), np.ones(3), held, np.ones(len(COLUMNS)), 0.9, 1.0)
+            kernels.exact_products(np.zeros((4, 8), np.float32), np.array(beyond), np.zeros(8))
+    held = lists(chance, 50, 1)
     odd = held._replace(body=np.zeros(3 * len(held.rows), np.uint8))
-    with pytest.raises(ValueError, match="do not fit"):
-        kernels.add_term(np.zeros(50), np.ones(50), odd, np.ones(len(COLUMNS)), 0.9, 1.0)
+    too_far = held._replace(offsets=held.offsets + 1)
+    for known, rows, terms in ((held, 3, [0]), (odd, 50, [0]), (too_far, 50, [0]), (held, 50, [1])):
+        scores, weights = np.zeros(rows), np.ones(len(COLUMNS))
+        with pytest.raises(ValueError, match="do not fit"):
+            kernels.add_terms(scores, np.ones(rows), known, terms, [1.0], weights, 0.9)
     named = Named(
         np.zeros(3, np.uint8),
         np.array([0, 9], np.int64),

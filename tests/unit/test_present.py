@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trivium.kernels.spans import spans_of
 from trivium.present import snippet_of
-from trivium.text import spans_of, terms
+from trivium.text import terms
 
 WORDS = (
     "axe",

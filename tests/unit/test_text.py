@@ -235,11 +235,6 @@ def test_spans_point_at_their_words(text: str) -> None:
         previous = span
 
 
-@given(st.text(alphabet="axes King東京é '-", max_size=30), st.sets(st.sampled_from(["ax", "king"])))
-def test_wanted_spans_are_those_spans_whose_term_is_wanted(text: str, wanted: set[str]) -> None:
-    assert subject.spans_of(text, wanted) == [s for s in subject.spans(text) if s.term in wanted]
-
-
 def test_spans_of_mixed_text() -> None:
     assert list(spans("Cafe\u0301s in 東京都, Ångström")) == [
         Span("cafes", "cafe", 0, 6),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from trivium.index.arrays import Array
 from trivium.index.documents import Mask
 from trivium.index.segment import BODY, WIDTH, Segment
-from trivium.kernels import add_term, beside
+from trivium.kernels import add_terms, beside
 from trivium.kernels import frequencies as frequencies_in
 from trivium.types import COLUMNS, Bm25, Clause, Phrase, WordQuery
 from trivium.values import dataclass
@@ -91,14 +91,11 @@ def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics
     holds = None
     if any(len(needed) != 1 for needed in query.alternatives):
         holds = [np.zeros((len(query.clauses), len(part.segment)), bool) for part in parts]
-    inverse = 0.0
+    words = [] if holds else [clause for clause in query.clauses if _is_word(clause)]
+    scoring.add_words(words)
     for index, clause in enumerate(query.clauses):
-        if holds is None and _is_word(clause):
-            inverse = scoring.add_word(clause, clause.phrases[0])
-        else:
-            masks = [mask[index] for mask in holds] if holds else None
-            inverse = scoring.add_phrases(clause, masks)
-        scoring.ceiling += clause.weight * inverse * (bm25.k1 + 1)
+        if holds or not _is_word(clause):
+            scoring.add_phrases(clause, [mask[index] for mask in holds] if holds else None)
     for place, (part, values) in enumerate(zip(parts, scoring.scores, strict=True)):
         if holds:
             values[~_fulfilled(query, holds[place])] = 0.0
@@ -108,7 +105,7 @@ def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics
 
 
 class _Scoring:
-    """Scores on their way. To add a clause tells how rare it is; 0 if no visible row holds it."""
+    """Scores on their way."""
 
     def __init__(self, parts: Sequence[Part], bm25: Bm25, known: Statistics) -> None:
         self.weights = column_weights(bm25)
@@ -117,20 +114,24 @@ class _Scoring:
         self._parts, self._k1, self._count = parts, bm25.k1, known.count
         self._norms = [_length_norm(part.segment, self.weights, bm25, known) for part in parts]
 
-    def add_word(self, clause: Clause, word: Phrase) -> float:
-        holding = frequency(self._parts, word, self.weights)
-        if not holding:
-            return 0.0
-        inverse = _inverse_frequency(holding, self._count)
-        worth = clause.weight * word.weight * inverse
+    def add_words(self, clauses: Sequence[Clause]) -> None:
+        """Words that are each a clause."""
+        worths: list[tuple[str, float]] = []
+        for clause in clauses:
+            [word] = clause.phrases
+            holding = frequency(self._parts, word, self.weights)
+            if holding:
+                inverse = _inverse_frequency(holding, self._count)
+                self._raise_ceiling(clause, inverse)
+                worths.append((word.terms[0], clause.weight * word.weight * inverse))
         for part, norm, scores in zip(self._parts, self._norms, self.scores, strict=True):
-            term = part.segment.term(word.terms[0])
-            if term >= 0:
-                postings = part.segment.postings(term)
-                add_term(scores, norm, postings, self.weights, self._k1, worth)
-        return inverse
+            known = [(part.segment.term(term), worth) for term, worth in worths]
+            held = [(term, worth) for term, worth in known if term >= 0]
+            if held:
+                terms, worth = zip(*held, strict=True)
+                add_terms(scores, norm, part.segment.lists, terms, worth, self.weights, self._k1)
 
-    def add_phrases(self, clause: Clause, holds: Sequence[Mask] | None) -> float:
+    def add_phrases(self, clause: Clause, holds: Sequence[Mask] | None) -> None:
         """Phrases that compete: each row is given the best of those that it holds."""
         inverse, held_at_all = 0.0, False
         best: list[Floats | None] = [None] * len(self._parts)
@@ -158,7 +159,11 @@ class _Scoring:
         for scores, held in zip(self.scores, best, strict=True):
             if held is not None:
                 scores += held
-        return inverse if held_at_all else 0.0
+        if held_at_all:
+            self._raise_ceiling(clause, inverse)
+
+    def _raise_ceiling(self, clause: Clause, inverse: float) -> None:
+        self.ceiling += clause.weight * inverse * (self._k1 + 1)
 
 
 def _is_word(clause: Clause) -> bool:

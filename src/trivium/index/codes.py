@@ -8,13 +8,14 @@ halves tells which rows are worth a look at their codes, and these which need th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.kernels import byte_products
+from trivium.kernels import Fine, byte_products
 from trivium.vectors import Floats32
 
 HIGHEST = 127
@@ -126,14 +127,17 @@ class Query:
 
     @classmethod
     def of(cls, vector: Floats32) -> Query:
-        coded = encode(vector[None, :])
-        codes, step = coded.codes[0], float(coded.steps[0])
-        wide = codes.astype(np.int64)
-        length = step * float(np.sqrt(float((wide * wide).sum())))
+        step = np.abs(vector).max(initial=0.0) / np.float32(HIGHEST)
+        wide = np.rint(vector / (step or np.float32(1))).clip(-HIGHEST, HIGHEST).astype(np.float64)
+        codes = wide.astype(np.int8)
+        rest = vector.astype(np.float64) - float(step) * wide
+        slack, length = (math.sqrt(float((some * some).sum())) for some in (rest, wide))
         # as many as the halves of a row have places: one more where the width is odd
-        halved = np.zeros(2 * coded.halves.shape[1], np.int8)
+        halved = np.zeros(len(codes) + len(codes) % 2, np.int8)
         halved[: len(codes)] = codes
-        return cls(codes, halved, step, float(coded.slack[0]), length, int(wide.sum()))
+        return cls(
+            codes, halved, float(step), slack * ROUNDING, float(step) * length, int(wide.sum())
+        )
 
     def spread(self, slack: float) -> float:
         """How far the cosine of a row with so much slack can be from the product of the codes."""
@@ -146,6 +150,12 @@ def rough(codes: Codes, rows: Rows | None, query: Query) -> Bounds:
     line = 32, round(2 * (MIDDLE - SHIFT)) * query.total
     middle = byte_products(codes.halves, codes.steps, rows, query.halved, line, query.step / 2)
     return Bounds(middle, query.spread(codes.most_loose))
+
+
+def as_fine(codes: Codes, query: Query) -> Fine:
+    """What is needed to look at single rows by their whole codes."""
+    spread = query.spread(codes.most_slack)
+    return Fine(codes.codes, codes.steps, query.codes, query.step, spread)
 
 
 def fine(codes: Codes, rows: Rows | None, query: Query) -> Bounds:

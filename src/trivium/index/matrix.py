@@ -9,30 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays
-from trivium.index.best import least
-from trivium.index.codes import ARRAYS, Bounds, Codes, Query, encode, fine, rough
-from trivium.kernels import COMPILED, float_products, highest, reaching
-from trivium.vectors import Floats32, cosines
+from trivium.index.codes import ARRAYS, Bounds, Codes, Query, as_fine, encode, fine, rough
+from trivium.kernels import COMPILED, float_products, nearest
+from trivium.vectors import Floats32
 
 FLOAT32_STEP = 2.0**-23
 CODED_FROM = 4_096 if COMPILED else 1 << 62
 """Rows of a block: with fewer, or in NumPy, a pass over float32 is as quick as one over codes."""
 
-ROOM = 2.0**-22  # bounds are added up in float32
-
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 Precision = Literal["rough", "fine", "exact"]
-
-_Looked: TypeAlias = tuple[Rows, Bounds]
-"""Rows of a block with what bounds their cosines."""
 
 
 class Block:
@@ -135,50 +129,29 @@ class Neighbours:
         return [one.middle for one in self.rough]
 
     def _fine(self, block: Block, rows: Rows | None, one: Bounds) -> Bounds:
-        is_exact = one.spread <= _error(self.query)
-        return one if is_exact else fine(block.codes, rows, self.coded)
+        return one if self._is_exact(one) else fine(block.codes, rows, self.coded)
 
     def nearest(self, count: int) -> tuple[Rows, Floats]:
-        """Chunk numbers and float64 cosines of the `count` nearest; of all that equal the last."""
+        """Chunk numbers and float64 cosines of at least the `count` nearest."""
         if not self.considered:
             return np.empty(0, np.int64), np.empty(0)
-        count = min(count, self.considered)
-        # those that look best show how good the nearest are at least; then who may be as good
-        first = np.concatenate([highest(one.middle, count) for one in self.rough])
-        best = self._reaching(least(first, count))
-        cut = self._certain(best, count)
-        near = self._reaching(cut, [one.spread for one in self.rough])
-        rows = self._left(near, max(cut, self._certain(near, count)))
-        numbers = [b.numbers[chosen] for b, chosen in zip(self.blocks, rows, strict=True)]
-        exact = [cosines(b.matrix, self.query, r) for b, r in zip(self.blocks, rows, strict=True)]
-        found, values = np.concatenate(numbers), np.concatenate(exact)
-        kept = values >= least(values, count)
-        return found[kept], values[kept]
+        query, numbers, cosines = self.query.astype(np.float64), [], []
+        for block, chosen, one in zip(self.blocks, self.rows, self.rough, strict=True):
+            if len(one):
+                closer = None if self._is_exact(one) else as_fine(block.codes, self.coded)
+                wanted = min(count, len(one))
+                rows, found = nearest(
+                    one.middle, one.spread, chosen, wanted, closer, block.matrix, query
+                )
+                numbers.append(block.numbers[rows])
+                cosines.append(found)
+        if len(numbers) == 1:
+            return numbers[0], cosines[0]
+        return np.concatenate(numbers), np.concatenate(cosines)
 
-    def _reaching(self, cut: float, spreads: Sequence[float] | None = None) -> list[_Looked]:
-        """The rows whose rough bounds reach so high, by tighter bounds; or just their middles."""
-        found = []
-        for place, (block, rows, one) in enumerate(
-            zip(self.blocks, self.rows, self.rough, strict=True)
-        ):
-            places = reaching(one.middle, cut - (spreads[place] if spreads else 0.0))
-            chosen = places if rows is None else rows[places]
-            tight = one.spread <= _error(self.query)  # it is as exact as float32 already
-            looked = (
-                Bounds(one.middle[places], one.spread)
-                if tight
-                else fine(block.codes, chosen, self.coded)
-            )
-            found.append((chosen, looked))
-        return found
-
-    def _certain(self, looked: Sequence[_Looked], count: int) -> float:
-        """What the `count` best of these reach for certain."""
-        lowest = np.concatenate([bounds.middle - bounds.spread for _, bounds in looked])
-        return least(lowest, count) - ROOM
-
-    def _left(self, looked: Sequence[_Looked], cut: float) -> list[Rows]:
-        return [rows[bounds.middle >= cut - bounds.spread - ROOM] for rows, bounds in looked]
+    def _is_exact(self, bounds: Bounds) -> bool:
+        """Whether they are as exact as float32 already."""
+        return bounds.spread <= _error(self.query)
 
 
 def _error(query: Floats32) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import DocumentTable
-from trivium.kernels import Named, Postings, chunk_ids
+from trivium.kernels import Lists, Named, Postings, chunk_ids
 from trivium.types import COLUMNS
 
 WIDTH = len(COLUMNS)
@@ -128,18 +128,19 @@ class Segment:
 
     def postings(self, term: int) -> Postings:
         """Where a term stands, and how often in which column."""
-        offsets, extras, rows, body, *extra = self._postings
-        (first, last), (begin, end) = offsets[term : term + 2], extras[term : term + 2]
-        return Postings(rows[first:last], body[first:last], *(array[begin:end] for array in extra))
+        return self.lists.of(term)
 
     def frequency(self, term: int) -> int:
         """How many rows hold a term, in any column."""
-        first, last = self._postings[0][term : term + 2]
+        first, last = self.lists.offsets[term : term + 2]
         return int(last - first)
 
     @cached_property
-    def _postings(self) -> list[Array]:
-        return [self.arrays[name] for name in ("posting.offsets", "extra.offsets", *POSTINGS)]
+    def lists(self) -> Lists:
+        """The postings of all terms."""
+        return Lists(
+            *(self.arrays[name] for name in ("posting.offsets", "extra.offsets", *POSTINGS))
+        )
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows that hold these chunk numbers; numbers of other segments are passed over."""

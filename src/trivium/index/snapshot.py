@@ -19,7 +19,6 @@ from trivium.index.placing import ROW_BITS, ROW_MASK, Places
 from trivium.index.segment import Segment
 from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
 from trivium.kernels import Floats, Tally, tally
-from trivium.kernels import best as highest
 from trivium.protocols import Found, Frequencies
 from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery, documents_of
 from trivium.vectors import Floats32
@@ -142,11 +141,11 @@ class Seen:
         if counted not in self._statistics:
             self._statistics[counted] = words.statistics(parts, weights)
         answer = words.score(parts, query, bm25, self._statistics[counted])
-        tallies = self._tallied(answer.scores, allowed)
+        tallies, first = self._tallied(answer.scores, allowed, depth)
         total = sum(one.rows for one in tallies)
 
         def best(count: int) -> list[Scored]:
-            rows = [highest(scores, count) for scores in answer.scores]
+            rows = first if count <= depth else self._tallied(answer.scores, allowed, count)[1]
             pairs = [(some, scores[some]) for some, scores in zip(rows, answer.scores, strict=True)]
             return [
                 scored
@@ -159,13 +158,19 @@ class Seen:
         yardstick = lookup.of_words(self, answer.scores, tallies, allowed.total)
         return Found(chosen, len(chosen) == total, matched, answer.ceiling, yardstick=yardstick)
 
-    def _tallied(self, scores: Sequence[Floats], allowed: Selection) -> list[Tally]:
-        """What is left of scores once those of rows that are not allowed are gone."""
-        found = zip(self.snapshot.segments, scores, allowed, allowed.every, strict=True)
-        return [
-            tally(given, None if every else mask, living.segment.owners)
-            for living, given, mask, every in found
+    def _tallied(
+        self, scores: Sequence[Floats], allowed: Selection, count: int
+    ) -> tuple[list[Tally], list[NDArray[np.int64]]]:
+        """What is left of scores once those of rows that are not allowed are gone; and the rows of
+        each segment's best.
+        """
+        found = [
+            tally(given, None if every else mask, living.segment.owners, count)
+            for living, given, mask, every in zip(
+                self.snapshot.segments, scores, allowed, allowed.every, strict=True
+            )
         ]
+        return [counted for counted, _ in found], [rows for _, rows in found]
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         """How many visible rows there are, and how many hold each term in these columns.

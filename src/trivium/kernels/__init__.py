@@ -27,6 +27,7 @@ Floats32 = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 BODY = COLUMNS.index("body")
+ROOM = 2.0**-22  # bounds are added up in float32
 FINE = 1 << 20  # steps of a millionth: sums of squares are exact for a million scores up to 90
 
 
@@ -41,6 +42,26 @@ class Postings(NamedTuple):
     extra_posting: Array
     extra_column: Array
     extra_count: Array
+
+
+class Lists(NamedTuple):
+    """The postings of a segment's terms one after the other: those of a term are at `offsets[term]`
+    to `offsets[term + 1]`, its extras likewise.
+    """
+
+    offsets: Array
+    extras: Array
+    rows: Array
+    body: Array
+    extra_posting: Array
+    extra_column: Array
+    extra_count: Array
+
+    def of(self, term: int) -> Postings:
+        """Where a term stands, and how often in which column."""
+        offsets, extras, rows, body, *extra = self
+        (first, last), (begin, end) = offsets[term : term + 2], extras[term : term + 2]
+        return Postings(rows[first:last], body[first:last], *(array[begin:end] for array in extra))
 
 
 class Tally(NamedTuple):
@@ -125,25 +146,42 @@ def frequencies(postings: Postings, weights: Floats) -> Floats:
     return often
 
 
-def add_term(
-    scores: Floats, norm: Floats, postings: Postings, weights: Floats, k1: float, worth: float
+def add_terms(
+    scores: Floats,
+    norm: Floats,
+    lists: Lists,
+    terms: Sequence[int],
+    worths: Sequence[float],
+    weights: Floats,
+    k1: float,
 ) -> None:
-    """Add what a term is worth to the scores of the rows that hold it."""
+    """Add what these terms are worth to the scores of the rows that hold them, one by one."""
     if native:
-        native.add_term(scores, norm, *postings, weights, k1 + 1, worth)
+        numbers, worth = np.array(terms, np.int64), np.array(worths, np.float64)
+        native.add_terms(scores, norm, *lists, numbers, worth, weights, k1 + 1)
         return
-    often = frequencies(postings, weights)
-    held = np.flatnonzero(often > 0)
-    rows, often = postings.rows[held].astype(np.intp, copy=False), often[held]
-    scores[rows] += worth * (often * (k1 + 1) / (often + norm[rows]))
+    for term, worth_of_it in zip(terms, worths, strict=True):
+        postings = lists.of(term)
+        often = frequencies(postings, weights)
+        held = np.flatnonzero(often > 0)
+        rows, often = postings.rows[held].astype(np.intp, copy=False), often[held]
+        scores[rows] += worth_of_it * (often * (k1 + 1) / (often + norm[rows]))
 
 
 def tally(
-    scores: Floats, allowed: NDArray[np.bool_] | None, documents: NDArray[np.int32] | None
-) -> Tally:
-    """Count what has a score above 0, which rows that are not allowed lose."""
+    scores: Floats,
+    allowed: NDArray[np.bool_] | None,
+    documents: NDArray[np.int32] | None,
+    count: int = 0,
+) -> tuple[Tally, Rows]:
+    """Count what has a score above 0, which rows that are not allowed lose; and the rows of the
+    `count` highest, ascending, of equal ones the first.
+    """
+    count = min(count, len(scores))
     if native:
-        return Tally(*native.tally(scores, allowed, documents))
+        out = np.empty(count, np.int64)
+        *counted, found = native.tally(scores, allowed, documents, out)
+        return Tally(*counted), out[:found]
     if allowed is not None:
         scores[~allowed] = 0.0
     rows = np.flatnonzero(scores > 0)
@@ -151,7 +189,16 @@ def tally(
     if documents is not None and len(rows):
         owners = documents[rows]
         runs = int(np.count_nonzero(owners[1:] != owners[:-1])) + 1
-    return measured(scores[rows])._replace(runs=runs)
+    return measured(scores[rows])._replace(runs=runs), _best(scores, rows, count)
+
+
+def _best(scores: Floats, rows: Rows, count: int) -> Rows:
+    if len(rows) <= count or not count:
+        return rows[:count]
+    found = scores[rows]
+    cut = np.partition(found, len(rows) - count)[len(rows) - count]
+    above, level = rows[found > cut], rows[found == cut]
+    return np.sort(np.concatenate([above, level[: count - len(above)]]))
 
 
 def measured(scores: NDArray[np.floating[Any]]) -> Tally:
@@ -171,18 +218,6 @@ def _is_plain(matrix: Array) -> bool:
     return matrix.dtype == np.float32 and matrix.flags.c_contiguous
 
 
-def highest(values: Floats32, count: int) -> Floats:
-    """The `count` highest of the values, in no order; all if there are fewer."""
-    count = min(count, len(values))
-    if native and values.flags.c_contiguous:
-        out = np.empty(count)
-        native.highest(values, out)
-        return out
-    if not count:
-        return np.empty(0)
-    return np.partition(values, len(values) - count)[len(values) - count :].astype(np.float64)
-
-
 def sums(values: Floats32) -> tuple[float, float]:
     """The sum of the values and that of their squares, about right."""
     if native and values.flags.c_contiguous:
@@ -191,27 +226,50 @@ def sums(values: Floats32) -> tuple[float, float]:
     return float(values.sum(dtype=np.float64)), float(np.square(values).sum(dtype=np.float64))
 
 
-def reaching(values: Floats32, cut: float) -> Rows:
-    """The places of the values that are at least as high as the cut, ascending."""
-    if native and values.flags.c_contiguous:
-        out = np.empty(len(values), np.int64)
-        return out[: native.reaching(values, cut, out)]
-    return np.flatnonzero(values >= np.float32(cut))
+class Fine(NamedTuple):
+    """Codes to look at a row more closely by: its product is `scale` · step · (codes · query), off
+    by at most `spread`.
+    """
+
+    codes: NDArray[np.int8]
+    steps: Floats32
+    query: NDArray[np.int8]
+    scale: float
+    spread: float
 
 
-def best(scores: Floats, count: int) -> Rows:
-    """The rows of the `count` highest scores above 0, ascending; of equal ones the first."""
-    count = min(count, len(scores))
-    if native:
-        out = np.empty(count, np.int64)
-        return out[: native.best(scores, out)]
-    rows = np.flatnonzero(scores > 0)
-    if len(rows) <= count or not count:
-        return rows[:count]
-    found = scores[rows]
-    cut = np.partition(found, len(rows) - count)[len(rows) - count]
-    above, level = rows[found > cut], rows[found == cut]
-    return np.sort(np.concatenate([above, level[: count - len(above)]]))
+def nearest(
+    middle: Floats32,
+    spread: float,
+    rows: Rows | None,
+    count: int,
+    fine: Fine | None,
+    matrix: Floats32,
+    query: Floats,
+) -> tuple[Rows, Floats]:
+    """The `count` rows with the highest products, ascending, and those that equal the last as
+    float32; and their exact products, within −1 and 1.
+
+    The product of each row, or of the given ones, lies within `spread` of its `middle`.
+    """
+    rows = _numbers(rows)
+    if native and _is_plain(matrix) and len(query):
+        codes = fine or (None, None, None, 0.0, spread)
+        found = native.nearest(middle, spread, rows, count, *codes, ROOM, matrix, query)
+        return np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.float64)
+    cut = _least(middle, count) - 2 * np.float32(spread + ROOM)
+    places = np.flatnonzero(middle >= cut)
+    chosen = places if rows is None else rows[places]
+    exact = exact_products(matrix, chosen, query).clip(-1.0, 1.0)
+    single = exact.astype(np.float32)
+    kept = single >= _least(single, count)
+    return chosen[kept], exact[kept]
+
+
+def _least(values: Floats32, count: int) -> np.float32:
+    """The least of the highest."""
+    lowest: np.float32 = np.partition(values, len(values) - count)[len(values) - count]
+    return lowest
 
 
 def beside(firsts: Sequence[Array], seconds: Sequence[Array]) -> Rows:

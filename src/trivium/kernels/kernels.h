@@ -27,7 +27,7 @@
 #define WIDTH 6 /* searchable columns, as in COLUMNS of types/documents.py */
 #define BODY 3  /* the body among them */
 
-#define RUN 16 /* rows that are looked at together */
+#define RUN 64 /* rows whose best is known, so that most are passed over without a look */
 
 /* Gives the buffers back; with a reason it raises ValueError, else it returns None. */
 PyObject *finished(Py_buffer *buffers, int count, const char *reason);
@@ -35,6 +35,11 @@ void let_go(Py_buffer *buffers, int count);
 
 void choose_instructions(void);
 void choose_letters(void);
+
+/* Sizes of words: shorter and longer ones are not stemmed, and beyond the last they are cut. */
+#define SHORTEST_STEMMED 3
+#define LONGEST_STEMMED 64
+#define LONGEST_INDEXED 32768
 
 int porter(char *at, int size);
 
@@ -45,16 +50,15 @@ void heap_rise(double *heap, Py_ssize_t at);
 PyObject *byte_products(PyObject *module, PyObject *args);
 PyObject *float_products(PyObject *module, PyObject *args);
 PyObject *exact_products(PyObject *module, PyObject *args);
-PyObject *highest(PyObject *module, PyObject *args);
 PyObject *sums(PyObject *module, PyObject *args);
-PyObject *reaching(PyObject *module, PyObject *args);
-PyObject *add_term(PyObject *module, PyObject *args);
+PyObject *nearest(PyObject *module, PyObject *args);
+PyObject *add_terms(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);
-PyObject *best(PyObject *module, PyObject *args);
 PyObject *beside(PyObject *module, PyObject *args);
 PyObject *chunk_ids(PyObject *module, PyObject *args);
 PyObject *vocabulary(PyObject *module, PyObject *args);
 PyObject *numbered(PyObject *module, PyObject *args);
+PyObject *spans(PyObject *module, PyObject *args);
 PyObject *sorted_words(PyObject *module, PyObject *args);
 PyObject *inverted(PyObject *module, PyObject *args);
 

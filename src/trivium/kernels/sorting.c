@@ -3,10 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORTEST_STEMMED 3
-#define LONGEST_STEMMED 64
-#define LONGEST_INDEXED 32768
-
 /* A word beside its stem, to be sorted by both. */
 typedef struct {
     uint64_t head; /* the first bytes of the stem as a number: it mostly decides */

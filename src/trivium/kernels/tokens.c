@@ -214,3 +214,75 @@ numbered(PyObject *Py_UNUSED(module), PyObject *args)
     Py_XDECREF(widths);
     return both;
 }
+
+/* Terms that are looked for in a text: what they are, and which letters they begin with. */
+typedef struct {
+    const char **terms;
+    Py_ssize_t *sizes, count;
+    char begins[256];
+} Wanted;
+
+/* Which of the terms the word stands for; -1 if none. A stem begins as its word does. */
+static Py_ssize_t
+stands_for(const Wanted *wanted, const char *word, Py_ssize_t size, char *stem)
+{
+    if (size >= SHORTEST_STEMMED && size <= LONGEST_STEMMED) {
+        memcpy(stem, word, (size_t)size);
+        size = porter(stem, (int)size);
+        word = stem;
+    } else if (size > LONGEST_INDEXED) {
+        size = LONGEST_INDEXED;
+    }
+    for (Py_ssize_t i = 0; i < wanted->count; i++)
+        if (wanted->sizes[i] == size && !memcmp(wanted->terms[i], word, (size_t)size))
+            return i;
+    return -1;
+}
+
+/* spans(text, terms) → a list of (which term, where it starts, where it ends) in an ASCII text. */
+PyObject *
+spans(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *given, *terms, *found = NULL;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(args, "UO!", &given, &PyTuple_Type, &terms))
+        return NULL;
+    const char *text = PyUnicode_AsUTF8AndSize(given, &length);
+    if (!text)
+        return NULL;
+    Wanted wanted = {NULL, NULL, PyTuple_Size(terms), {0}};
+    char stem[LONGEST_STEMMED + 1], *letters = malloc((size_t)length + 1);
+    wanted.terms = malloc(((size_t)wanted.count + 1) * sizeof *wanted.terms);
+    wanted.sizes = malloc(((size_t)wanted.count + 1) * sizeof *wanted.sizes);
+    if (letters && wanted.terms && wanted.sizes)
+        found = PyList_New(0);
+    else
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; found && i < wanted.count; i++) {
+        wanted.terms[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(terms, i), &wanted.sizes[i]);
+        if (!wanted.terms[i])
+            Py_CLEAR(found);
+        else
+            wanted.begins[(unsigned char)wanted.terms[i][0]] = 1;
+    }
+    for (Py_ssize_t i = 0; found && i < length; i++)
+        letters[i] = (char)folded[(unsigned char)text[i]];
+    for (Py_ssize_t at = 0; found && at < length; at++) {
+        if (!letters[at])
+            continue;
+        Py_ssize_t start = at;
+        while (at < length && letters[at])
+            at++;
+        if (!wanted.begins[(unsigned char)letters[start]])
+            continue;
+        Py_ssize_t term = stands_for(&wanted, letters + start, at - start, stem);
+        PyObject *span = term < 0 ? NULL : Py_BuildValue("nnn", term, start, at);
+        if (term >= 0 && (!span || PyList_Append(found, span) < 0))
+            Py_CLEAR(found);
+        Py_XDECREF(span);
+    }
+    free(letters);
+    free(wanted.terms);
+    free(wanted.sizes);
+    return found;
+}

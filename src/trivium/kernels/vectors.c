@@ -10,6 +10,7 @@
 #define AHEAD 4 /* rows that are asked for before their turn, where they do not follow each other */
 #define FURTHER 24 /* the same where they do: what the processor fetches by itself ends with a page */
 #define LINE 64 /* bytes that come from memory at once */
+#define STRETCH 1024 /* numbers that are added up as float32 before they go to a sum in float64 */
 #define LANES 8 /* rows that are added up side by side: one alone waits for each of its sums */
 
 /* Rows of codes, which of them, and what is made of each product: (factor · product + shift) · step
@@ -235,22 +236,11 @@ float_products(PyObject *Py_UNUSED(module), PyObject *args)
     return finished(all, 4, NULL);
 }
 
-/* exact_products(matrix float32, rows or None, vector float64, out float64): added up from first to
- * last. */
-PyObject *
-exact_products(PyObject *Py_UNUSED(module), PyObject *args)
+/* The products of these rows, or of the first `count`, each added up from first to last. */
+static void
+add_exactly(const float *matrix, const int64_t *rows, Py_ssize_t count, const double *vector,
+            Py_ssize_t width, double *out)
 {
-    Py_buffer all[4]; /* matrix, rows, vector, out */
-    if (!PyArg_ParseTuple(args, "y*z*y*w*", &all[0], &all[1], &all[2], &all[3]))
-        return NULL;
-    Py_ssize_t width = ITEMS(all[2], double), count = ITEMS(all[3], double);
-    if (!width || !exist(&all[1], ITEMS(all[0], float) / width, count))
-        return finished(all, 4, "exact_products: the arrays do not fit each other");
-    const float *matrix = all[0].buf;
-    const int64_t *rows = all[1].buf;
-    const double *vector = all[2].buf;
-    double *out = all[3].buf;
-    Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t i = 0; i < count; i += LANES) {
         Py_ssize_t some = count - i < LANES ? count - i : LANES;
         const float *row[LANES];
@@ -265,68 +255,69 @@ exact_products(PyObject *Py_UNUSED(module), PyObject *args)
                 sums[lane] += (double)row[lane][j] * vector[j];
         memcpy(out + i, sums, (size_t)some * sizeof(double));
     }
+}
+
+/* exact_products(matrix float32, rows or None, vector float64, out float64): added up from first to
+ * last. */
+PyObject *
+exact_products(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[4]; /* matrix, rows, vector, out */
+    if (!PyArg_ParseTuple(args, "y*z*y*w*", &all[0], &all[1], &all[2], &all[3]))
+        return NULL;
+    Py_ssize_t width = ITEMS(all[2], double), count = ITEMS(all[3], double);
+    if (!width || !exist(&all[1], ITEMS(all[0], float) / width, count))
+        return finished(all, 4, "exact_products: the arrays do not fit each other");
+    Py_BEGIN_ALLOW_THREADS
+    add_exactly(all[0].buf, all[1].buf, count, all[2].buf, width, all[3].buf);
     Py_END_ALLOW_THREADS
     return finished(all, 4, NULL);
 }
 
-/* The first place from `at` on whose value is above `cut`, or `count`. */
-WIDE static Py_ssize_t
-next_higher(const float *values, Py_ssize_t at, Py_ssize_t count, float cut)
+/* The least of the highest values, of which there are `wanted`; `heap` has room for so many. */
+static double
+least_of_highest(const float *values, Py_ssize_t count, double *heap, Py_ssize_t wanted)
 {
-    for (; at + RUN <= count; at += RUN) {
-        int any = 0;
-        for (int i = 0; i < RUN; i++)
-            any |= values[at + i] > cut;
-        if (any)
-            break;
+    for (Py_ssize_t i = 0; i < wanted; i++) {
+        heap[i] = values[i];
+        heap_rise(heap, i);
     }
-    while (at < count && !(values[at] > cut))
-        at++;
-    return at;
-}
-
-/* highest(values float32, out float64): the highest values, in no order; as many as `out` holds. */
-PyObject *
-highest(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    Py_buffer all[2]; /* values, out */
-    if (!PyArg_ParseTuple(args, "y*w*", &all[0], &all[1]))
-        return NULL;
-    Py_ssize_t count = ITEMS(all[0], float), wanted = ITEMS(all[1], double), at = 0;
-    if (wanted > count)
-        return finished(all, 2, "highest: the arrays do not fit each other");
-    const float *values = all[0].buf;
-    double *heap = all[1].buf;
-    Py_BEGIN_ALLOW_THREADS
-    for (; at < wanted; at++) {
-        heap[at] = values[at];
-        heap_rise(heap, at);
-    }
-    while (wanted && (at = next_higher(values, at, count, (float)heap[0])) < count) {
-        heap[0] = values[at++];
-        heap_sink(heap, wanted);
-    }
-    Py_END_ALLOW_THREADS
-    return finished(all, 2, NULL);
-}
-
-WIDE static void
-add_up(const float *values, Py_ssize_t count, double *totals, double *squares)
-{
-    Py_ssize_t i = 0;
-    for (; i + RUN <= count; i += RUN)
-        for (int lane = 0; lane < RUN; lane++) {
-            double value = values[i + lane];
-            totals[lane] += value;
-            squares[lane] += value * value;
+    for (Py_ssize_t i = wanted; i < count; i++)
+        if (values[i] > heap[0]) {
+            heap[0] = values[i];
+            heap_sink(heap, wanted);
         }
-    for (; i < count; i++) {
-        totals[0] += values[i];
-        squares[0] += (double)values[i] * values[i];
+    return heap[0];
+}
+
+/* The highest value of each run, by which most are passed over. */
+WIDE static void
+find_peaks(const float *values, Py_ssize_t count, float *peaks)
+{
+    for (Py_ssize_t start = 0; start < count; start += RUN) {
+        Py_ssize_t end = start + RUN < count ? start + RUN : count;
+        float peak = values[start];
+#pragma omp simd reduction(max : peak)
+        for (Py_ssize_t i = start; i < end; i++)
+            peak = values[i] > peak ? values[i] : peak;
+        *peaks++ = peak;
     }
-    for (int lane = 1; lane < RUN; lane++) {
-        totals[0] += totals[lane];
-        squares[0] += squares[lane];
+}
+
+/* Adds up the values and their squares, in any order: as float32 for a stretch, then in float64. */
+WIDE static void
+add_up(const float *values, Py_ssize_t count, double *total, double *square)
+{
+    for (Py_ssize_t start = 0; start < count; start += STRETCH) {
+        Py_ssize_t end = start + STRETCH < count ? start + STRETCH : count;
+        float sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum, squares)
+        for (Py_ssize_t i = start; i < end; i++) {
+            sum += values[i];
+            squares += values[i] * values[i];
+        }
+        *total += sum;
+        *square += squares;
     }
 }
 
@@ -335,50 +326,145 @@ PyObject *
 sums(PyObject *Py_UNUSED(module), PyObject *args)
 {
     Py_buffer values;
-    double totals[RUN] = {0}, squares[RUN] = {0};
+    double total = 0, square = 0;
     if (!PyArg_ParseTuple(args, "y*", &values))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    add_up(values.buf, ITEMS(values, float), totals, squares);
+    add_up(values.buf, ITEMS(values, float), &total, &square);
     Py_END_ALLOW_THREADS
     let_go(&values, 1);
-    return Py_BuildValue("dd", totals[0], squares[0]);
+    return Py_BuildValue("dd", total, square);
 }
 
-/* The places of the values that are at least as high as the cut. Few are: whole runs are passed
- * over at once. */
-WIDE static Py_ssize_t
-places_reaching(const float *values, Py_ssize_t count, float cut, int64_t *places)
+/* What is asked of a pass: who is among the nearest, of rows whose cosines lie within `spread` of
+ * their `middle`. `rows` are those of the block, where not all were passed over. Without codes
+ * `spread` is that of float32. */
+typedef struct {
+    const float *middle, *peaks;
+    const int64_t *rows;
+    Py_ssize_t count;
+    float spread, fine_spread, room;
+    Pass fine;
+    const float *matrix;
+    const double *query;
+    Py_ssize_t wanted, width;
+} Search;
+
+/* Rows that are being looked at: their middles by the codes. */
+typedef struct {
+    int64_t *rows;
+    float *middle;
+    Py_ssize_t count;
+} Looked;
+
+/* Looks at the rows whose middle is at least as high as the cut. */
+static void
+look(const Search *all, float cut, Looked *looked)
 {
-    Py_ssize_t written = 0;
-    for (Py_ssize_t start = 0; start < count; start += RUN) {
-        Py_ssize_t end = start + RUN < count ? start + RUN : count;
-        int any = end - start < RUN;
-        if (!any)
-            for (int i = 0; i < RUN; i++)
-                any |= values[start + i] >= cut;
-        for (Py_ssize_t i = start; any && i < end; i++)
-            if (values[i] >= cut)
-                places[written++] = i;
+    looked->count = 0;
+    for (Py_ssize_t start = 0; start < all->count; start += RUN) {
+        Py_ssize_t end = start + RUN < all->count ? start + RUN : all->count;
+        for (Py_ssize_t i = start; all->peaks[start / RUN] >= cut && i < end; i++)
+            if (all->middle[i] >= cut)
+                looked->rows[looked->count++] = i;
     }
-    return written;
+    if (!all->fine.codes)
+        for (Py_ssize_t i = 0; i < looked->count; i++)
+            looked->middle[i] = all->middle[looked->rows[i]];
+    for (Py_ssize_t i = 0; all->rows && i < looked->count; i++)
+        looked->rows[i] = all->rows[looked->rows[i]];
+    if (all->fine.codes) {
+        Pass pass = all->fine;
+        pass.rows = looked->rows;
+        pass.count = looked->count;
+        pass.out = looked->middle;
+        pass_bytes(&pass);
+    }
 }
 
-/* reaching(values float32, cut, out int64) → how many values are at least as high as the cut; their
- * places are in `out`. */
-PyObject *
-reaching(PyObject *Py_UNUSED(module), PyObject *args)
+/* Finds the nearest, and all that equal the last; their number. `looked` has room for all rows,
+ * `exact` for as many, and `heap` for those that are wanted. */
+static Py_ssize_t
+find_nearest(const Search *all, Looked *looked, double *heap, double *exact)
 {
-    Py_buffer all[2]; /* values, out */
-    float cut;
-    if (!PyArg_ParseTuple(args, "y*fw*", &all[0], &cut, &all[1]))
+    float margin = all->fine_spread + all->room, spread = all->spread;
+    Py_ssize_t runs = (all->count + RUN - 1) / RUN;
+    /* those that look best show how good the nearest are at least; then who may be as good */
+    double first = runs < all->wanted
+                       ? least_of_highest(all->middle, all->count, heap, all->wanted)
+                       : least_of_highest(all->peaks, runs, heap, all->wanted);
+    look(all, (float)first, looked);
+    float sure = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
+    look(all, sure - spread - all->room, looked);
+    float surer = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
+    Py_ssize_t left = 0;
+    for (Py_ssize_t i = 0; i < looked->count; i++)
+        if (looked->middle[i] >= surer - margin)
+            looked->rows[left++] = looked->rows[i];
+    add_exactly(all->matrix, looked->rows, left, all->query, all->width, exact);
+    for (Py_ssize_t i = 0; i < left; i++) {
+        exact[i] = exact[i] < -1 ? -1 : exact[i] > 1 ? 1 : exact[i];
+        looked->middle[i] = (float)exact[i]; /* rounding keeps the order: a cut that is below */
+    }
+    double cut = least_of_highest(looked->middle, left, heap, all->wanted);
+    Py_ssize_t held = 0;
+    for (Py_ssize_t i = 0; i < left; i++)
+        if (looked->middle[i] >= cut) {
+            looked->rows[held] = looked->rows[i];
+            exact[held++] = exact[i];
+        }
+    return held;
+}
+
+/* nearest(middle float32, spread, rows or None, wanted, codes int8 or None, steps float32 or None,
+ * query of codes or None, scale, fine spread, room, matrix float32, query float64) → (rows int64,
+ * cosines float64) as bytes: the nearest rows, ascending, at least as many as wanted. */
+PyObject *
+nearest(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[7]; /* middle, rows, codes, steps, query of codes, matrix, query */
+    Search search = {0};
+    float scale;
+    if (!PyArg_ParseTuple(args, "y*fz*nz*z*z*fffy*y*", &all[0], &search.spread, &all[1],
+                          &search.wanted, &all[2], &all[3], &all[4], &scale, &search.fine_spread,
+                          &search.room, &all[5], &all[6]))
         return NULL;
-    Py_ssize_t count = ITEMS(all[0], float), written;
-    if (ITEMS(all[1], int64_t) < count)
-        return finished(all, 2, "reaching: the arrays do not fit each other");
-    Py_BEGIN_ALLOW_THREADS
-    written = places_reaching(all[0].buf, count, cut, all[1].buf);
-    Py_END_ALLOW_THREADS
-    let_go(all, 2);
-    return PyLong_FromSsize_t(written);
+    search.middle = all[0].buf;
+    search.count = ITEMS(all[0], float);
+    search.rows = all[1].buf;
+    search.matrix = all[5].buf;
+    search.query = all[6].buf;
+    search.width = ITEMS(all[6], double);
+    Py_ssize_t known = search.width ? ITEMS(all[5], float) / search.width : 0;
+    int fits = search.wanted > 0 && search.wanted <= search.count && exist(&all[1], known, search.count);
+    if (all[2].buf) {
+        search.fine = (Pass){all[2].buf, all[3].buf, NULL, 0, all[4].len, all[4].buf, 1, 0, scale, NULL};
+        fits = fits && all[4].len == search.width && all[2].len == known * search.width &&
+               ITEMS(all[3], float) == known;
+    }
+    if (!fits)
+        return finished(all, 7, "nearest: the arrays do not fit each other");
+    size_t count = (size_t)search.count;
+    float *peaks = malloc((count / RUN + 1) * sizeof(float));
+    Looked looked = {malloc(count * sizeof(int64_t)), malloc(count * sizeof(float)), 0};
+    double *heap = malloc((size_t)search.wanted * sizeof(double)), *exact = malloc(count * sizeof(double));
+    Py_ssize_t held = -1;
+    if (peaks && looked.rows && looked.middle && heap && exact) {
+        Py_BEGIN_ALLOW_THREADS
+        find_peaks(search.middle, search.count, peaks);
+        search.peaks = peaks;
+        held = find_nearest(&search, &looked, heap, exact);
+        Py_END_ALLOW_THREADS
+    }
+    PyObject *found =
+        held < 0 ? PyErr_NoMemory()
+                 : Py_BuildValue("y#y#", (char *)looked.rows, held * (Py_ssize_t)sizeof(int64_t),
+                                 (char *)exact, held * (Py_ssize_t)sizeof(double));
+    free(peaks);
+    free(looked.rows);
+    free(looked.middle);
+    free(heap);
+    free(exact);
+    let_go(all, 7);
+    return found;
 }

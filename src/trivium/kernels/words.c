@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FINE 1048576.0          /* a millionth, as a power of two */
+#define FAR 16 /* postings whose scores are asked for before their turn */
 #define WHOLE 4503599627370496.0 /* 2^52: what is added to it has no fraction any more */
 
 /* A number of the smallest type that holds all of its array. */
@@ -29,88 +30,137 @@ is_whole(Py_ssize_t size)
     return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* How often each posting holds the term, each column counted by its weight; 0 if the arrays do not
- * fit. `all` are body, extra posting, extra column, extra count, weights. */
+/* The postings of all terms one after the other, those of each ending where the next one's begin;
+ * and beside them what is not in the body, told by posting, column and count. */
+typedef struct {
+    const int64_t *ends, *extra_ends;
+    const int32_t *rows, *extra_posting;
+    const uint8_t *extra_column;
+    const void *body, *extra_count;
+    Py_ssize_t terms, count, extras, body_size, extra_size;
+} Lists;
+
+/* Reads offsets, extra offsets, rows, body, extra posting, extra column and extra count; 0 if they do
+ * not fit each other. */
 static int
-count_often(Py_buffer *all, Py_ssize_t count, double *often)
+read_lists(const Py_buffer *all, Lists *lists)
 {
-    Py_ssize_t extras = ITEMS(all[1], int32_t);
-    Py_ssize_t size = count ? all[0].len / count : 1, extra_size = extras ? all[3].len / extras : 1;
-    if (!is_whole(size) || !is_whole(extra_size) || size * count != all[0].len || extra_size * extras != all[3].len ||
-        all[2].len != extras || ITEMS(all[4], double) != WIDTH)
-        return 0;
-    const int32_t *posting = all[1].buf;
-    const uint8_t *column = all[2].buf;
-    const double *weights = all[4].buf;
-    for (Py_ssize_t i = 0; i < count; i++)
-        often[i] = (double)number_at(all[0].buf, i, size) * weights[BODY];
-    for (Py_ssize_t i = 0; i < extras; i++) {
-        if (posting[i] < 0 || posting[i] >= count || column[i] >= WIDTH)
+    Py_ssize_t count = ITEMS(all[2], int32_t), extras = ITEMS(all[4], int32_t);
+    *lists = (Lists){all[0].buf, all[1].buf, all[2].buf, all[4].buf, all[5].buf, all[3].buf, all[6].buf,
+                     ITEMS(all[0], int64_t) - 1, count, extras,
+                     count ? all[3].len / count : 1, extras ? all[6].len / extras : 1};
+    return lists->terms >= 0 && all[1].len == all[0].len && is_whole(lists->body_size) &&
+           is_whole(lists->extra_size) && lists->body_size * count == all[3].len &&
+           lists->extra_size * extras == all[6].len && all[5].len == extras;
+}
+
+/* Adds what a term is worth to the scores of the rows that hold it, each column counted by its
+ * weight; `often` has room for its postings. 0 if the arrays do not fit each other. */
+static int
+add_one(const Lists *lists, int64_t term, const double *weights, double *often, double *scores,
+        const double *norm, Py_ssize_t known, double k1_and_1, double worth)
+{
+    int64_t first = lists->ends[term], count = lists->ends[term + 1] - first;
+    int64_t begin = lists->extra_ends[term], end = lists->extra_ends[term + 1];
+    const int32_t *rows = lists->rows + first;
+    for (int64_t i = 0; i < count; i++)
+        often[i] = (double)number_at(lists->body, first + i, lists->body_size) * weights[BODY];
+    for (int64_t i = begin; i < end; i++) {
+        int32_t posting = lists->extra_posting[i];
+        if (posting < 0 || posting >= count || lists->extra_column[i] >= WIDTH)
             return 0;
-        often[posting[i]] += (double)number_at(all[3].buf, i, extra_size) * weights[column[i]];
+        often[posting] += (double)number_at(lists->extra_count, i, lists->extra_size) *
+                          weights[lists->extra_column[i]];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (rows[i] < 0 || rows[i] >= known)
+            return 0;
+        if (i + FAR < count)
+            FETCH(scores + rows[i + FAR]);
+        if (often[i] > 0)
+            scores[rows[i]] += worth * (often[i] * k1_and_1 / (often[i] + norm[rows[i]]));
     }
     return 1;
 }
 
-/* add_term(scores, norm, rows int32, body, extra posting int32, extra column uint8, extra count,
- * weights, k1 + 1, worth): adds to the scores of the rows that hold the term. */
-PyObject *
-add_term(PyObject *Py_UNUSED(module), PyObject *args)
+/* The longest list of these terms; -1 if one does not exist. */
+static int64_t
+longest(const Lists *lists, const int64_t *terms, Py_ssize_t count)
 {
-    Py_buffer all[8]; /* scores, norm, rows, and what count_often takes */
-    double k1_and_1, worth;
-    if (!PyArg_ParseTuple(args, "w*y*y*y*y*y*y*y*dd", &all[0], &all[1], &all[2], &all[3], &all[4],
-                          &all[5], &all[6], &all[7], &k1_and_1, &worth))
-        return NULL;
-    Py_ssize_t known = ITEMS(all[0], double), count = ITEMS(all[2], int32_t);
-    double *scores = all[0].buf, *often = malloc((size_t)(count + 1) * sizeof(double));
-    const double *norm = all[1].buf;
-    const int32_t *rows = all[2].buf;
-    int fits = often && all[1].len == all[0].len;
-    Py_BEGIN_ALLOW_THREADS
-    fits = fits && count_often(all + 3, count, often);
-    for (Py_ssize_t i = 0; fits && i < count; i++) {
-        if (rows[i] < 0 || rows[i] >= known)
-            fits = 0;
-        else if (often[i] > 0)
-            scores[rows[i]] += worth * (often[i] * k1_and_1 / (often[i] + norm[rows[i]]));
+    int64_t most = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int64_t term = terms[i];
+        if (term < 0 || term >= lists->terms)
+            return -1;
+        int64_t first = lists->ends[term], end = lists->ends[term + 1];
+        int64_t begin = lists->extra_ends[term], finish = lists->extra_ends[term + 1];
+        if (first < 0 || first > end || end > lists->count || begin < 0 || begin > finish ||
+            finish > lists->extras)
+            return -1;
+        most = end - first > most ? end - first : most;
     }
+    return most;
+}
+
+/* add_terms(scores, norm, offsets int64, extra offsets int64, rows int32, body, extra posting int32,
+ * extra column uint8, extra count, terms int64, worths, weights, k1 + 1): adds to the scores of the
+ * rows that hold the terms, one term after the other. */
+PyObject *
+add_terms(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer all[12]; /* scores, norm, what read_lists takes, terms, worths, weights */
+    double k1_and_1, *often = NULL;
+    if (!PyArg_ParseTuple(args, "w*y*y*y*y*y*y*y*y*y*y*y*d", &all[0], &all[1], &all[2], &all[3],
+                          &all[4], &all[5], &all[6], &all[7], &all[8], &all[9], &all[10], &all[11],
+                          &k1_and_1))
+        return NULL;
+    Lists lists;
+    const int64_t *terms = all[9].buf;
+    const double *worths = all[10].buf;
+    Py_ssize_t known = ITEMS(all[0], double), count = ITEMS(all[9], int64_t);
+    int fits = read_lists(all + 2, &lists) && all[1].len == all[0].len &&
+               ITEMS(all[10], double) == count && ITEMS(all[11], double) == WIDTH;
+    int64_t most = fits ? longest(&lists, terms, count) : -1;
+    fits = most >= 0 && (often = malloc((size_t)(most + 1) * sizeof(double)));
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; fits && i < count; i++)
+        fits = add_one(&lists, terms[i], all[11].buf, often, all[0].buf, all[1].buf, known, k1_and_1,
+                       worths[i]);
     Py_END_ALLOW_THREADS
     free(often);
-    return finished(all, 8, fits ? NULL : "add_term: the arrays do not fit each other");
+    return finished(all, 12, fits ? NULL : "add_terms: the arrays do not fit each other");
 }
 
-/* Adds up a run of scores in whole millionths, side by side: sums of whole numbers are the same in
- * any order. What is not allowed loses its score. */
-static inline void
-tally_run(double *scores, const uint8_t *allowed, double *totals, double *squares, int64_t *rows)
-{
-    if (allowed)
-        for (int i = 0; i < RUN; i++)
-            scores[i] = allowed[i] ? scores[i] : 0;
-    for (int i = 0; i < RUN; i++) {
-        double fine = scores[i] * FINE;
-        totals[i] += fine + WHOLE - WHOLE;
-        squares[i] += fine * scores[i] + WHOLE - WHOLE;
-        rows[i] += scores[i] > 0;
-    }
-}
+/* Sums of scores in whole millionths: those of whole numbers are the same in any order. */
+typedef struct {
+    double total, squares;
+    int64_t rows;
+} Sums;
 
-/* The same for whole runs, and for what is left over. */
+/* Adds up the scores, run by run; `peaks` gets the highest of each. What is not allowed loses its
+ * score. */
 WIDE static void
-tally_all(double *scores, const uint8_t *allowed, Py_ssize_t count, double *totals, double *squares,
-          int64_t *rows)
+tally_all(double *scores, const uint8_t *allowed, Py_ssize_t count, Sums *sums, double *peaks)
 {
-    Py_ssize_t whole = count - count % RUN, left = count - whole;
-    for (Py_ssize_t i = 0; i < whole; i += RUN)
-        tally_run(scores + i, allowed ? allowed + i : NULL, totals, squares, rows);
-    double rest[RUN] = {0};
-    uint8_t rest_allowed[RUN] = {0};
-    memcpy(rest, scores + whole, (size_t)left * sizeof(double));
-    if (allowed)
-        memcpy(rest_allowed, allowed + whole, (size_t)left);
-    tally_run(rest, allowed ? rest_allowed : NULL, totals, squares, rows);
-    memcpy(scores + whole, rest, (size_t)left * sizeof(double));
+    for (Py_ssize_t start = 0; start < count; start += RUN) {
+        Py_ssize_t size = count - start < RUN ? count - start : RUN;
+        double *run = scores + start, total = 0, squares = 0, peak = 0;
+        int64_t rows = 0;
+        for (Py_ssize_t i = 0; allowed && i < size; i++)
+            run[i] = allowed[start + i] ? run[i] : 0;
+#pragma omp simd reduction(+ : total, squares, rows) reduction(max : peak)
+        for (Py_ssize_t i = 0; i < size; i++) {
+            double fine = run[i] * FINE;
+            total += fine + WHOLE - WHOLE;
+            squares += fine * run[i] + WHOLE - WHOLE;
+            rows += run[i] > 0;
+            peak = run[i] > peak ? run[i] : peak;
+        }
+        sums->total += total;
+        sums->squares += squares;
+        sums->rows += rows;
+        *peaks++ = peak;
+    }
 }
 
 /* How many runs of one document there are among the rows that have a score. */
@@ -127,97 +177,76 @@ count_runs(const double *scores, const int32_t *documents, Py_ssize_t count)
     return runs;
 }
 
-/* tally(scores, allowed bool or None, documents int32 or None) → (rows, runs, total, squares): what
- * is not allowed loses its score; counted are the rows that have one, runs of one document among
- * them, and their scores and squares in whole millionths. No score is below 0. */
-PyObject *
-tally(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    Py_buffer all[3]; /* scores, allowed, documents */
-    if (!PyArg_ParseTuple(args, "w*z*z*", &all[0], &all[1], &all[2]))
-        return NULL;
-    Py_ssize_t count = ITEMS(all[0], double), runs;
-    double *scores = all[0].buf;
-    const uint8_t *allowed = all[1].buf;
-    if ((allowed && all[1].len != count) || (all[2].buf && ITEMS(all[2], int32_t) != count))
-        return finished(all, 3, "tally: the arrays do not fit each other");
-    double totals[RUN] = {0}, squares[RUN] = {0};
-    int64_t rows[RUN] = {0};
-    Py_BEGIN_ALLOW_THREADS
-    tally_all(scores, allowed, count, totals, squares, rows);
-    for (int i = 1; i < RUN; i++) {
-        totals[0] += totals[i];
-        squares[0] += squares[i];
-        rows[0] += rows[i];
-    }
-    runs = all[2].buf ? count_runs(scores, all[2].buf, count) : (Py_ssize_t)rows[0];
-    Py_END_ALLOW_THREADS
-    let_go(all, 3);
-    return Py_BuildValue("Lndd", (long long)rows[0], runs, totals[0], squares[0]);
-}
+/* Scores with the highest of each run of them: few runs have one of the best, so most are passed
+ * over. */
+typedef struct {
+    const double *scores, *peaks;
+    Py_ssize_t count;
+} Heights;
 
-/* The first row from `at` on whose score is above `cut` (or as high, if `level`), or `count`. Few
- * are, so whole runs are passed over at once. */
-WIDE static Py_ssize_t
-next_above(const double *scores, Py_ssize_t at, Py_ssize_t count, double cut, int level)
-{
-    for (; at + RUN <= count; at += RUN) {
-        int any = 0;
-        for (int i = 0; i < RUN; i++)
-            any |= level ? scores[at + i] >= cut : scores[at + i] > cut;
-        if (any)
-            break;
-    }
-    while (at < count && !(scores[at] > cut || (level && scores[at] == cut)))
-        at++;
-    return at;
-}
+#define RUNS(count) (((count) + RUN - 1) / RUN)
 
 /* The rows of the highest scores above 0, at most `wanted`, ascending; of equal ones the first. */
 static Py_ssize_t
-best_rows(const double *scores, Py_ssize_t count, double *heap, Py_ssize_t wanted, int64_t *rows)
+best_rows(const Heights *all, double *heap, Py_ssize_t wanted, int64_t *rows)
 {
-    Py_ssize_t held = 0, level = 0, written = 0, at = 0;
-    for (; held < wanted && at < count; at++)
-        if (scores[at] > 0) {
-            heap[held] = scores[at];
-            heap_rise(heap, held++);
-        }
-    while (held && (at = next_above(scores, at, count, heap[0], 0)) < count) {
-        heap[0] = scores[at++];
-        heap_sink(heap, held);
+    Py_ssize_t held = 0, level = 0, written = 0;
+    const double *scores = all->scores;
+    for (Py_ssize_t run = 0; run < RUNS(all->count); run++) {
+        Py_ssize_t end = (run + 1) * RUN < all->count ? (run + 1) * RUN : all->count;
+        if (!(all->peaks[run] > (held < wanted ? 0 : heap[0])))
+            continue;
+        for (Py_ssize_t i = run * RUN; i < end; i++)
+            if (held < wanted && scores[i] > 0) {
+                heap[held] = scores[i];
+                heap_rise(heap, held++);
+            } else if (held == wanted && scores[i] > heap[0]) {
+                heap[0] = scores[i];
+                heap_sink(heap, held);
+            }
     }
     for (Py_ssize_t i = 0; i < held; i++)
         level += heap[i] == heap[0]; /* so many of those that equal the cut are among the best */
-    for (at = 0; written < held; at++) {
-        at = next_above(scores, at, count, heap[0], 1);
-        if (at == count)
-            break;
-        if (scores[at] > heap[0] || level-- > 0)
-            rows[written++] = at;
+    for (Py_ssize_t run = 0; written < held; run++) {
+        Py_ssize_t end = (run + 1) * RUN < all->count ? (run + 1) * RUN : all->count;
+        for (Py_ssize_t i = run * RUN; all->peaks[run] >= heap[0] && i < end; i++)
+            if (scores[i] > heap[0] || (scores[i] == heap[0] && level-- > 0))
+                rows[written++] = i;
     }
     return written;
 }
 
-/* best(scores, out int64) → how many of the highest there are; their rows are in `out`. */
+/* tally(scores, allowed bool or None, documents int32 or None, out int64) → (rows, runs, total,
+ * squares, best): what is not allowed loses its score; counted are the rows that have one, runs of
+ * one document among them, and their scores and squares in whole millionths. No score is below 0.
+ * The rows of the highest are in `out`, `best` of them, ascending; of equal ones the first. */
 PyObject *
-best(PyObject *Py_UNUSED(module), PyObject *args)
+tally(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    Py_buffer all[2]; /* scores, out */
-    if (!PyArg_ParseTuple(args, "y*w*", &all[0], &all[1]))
+    Py_buffer all[4]; /* scores, allowed, documents, out */
+    if (!PyArg_ParseTuple(args, "w*z*z*w*", &all[0], &all[1], &all[2], &all[3]))
         return NULL;
-    Py_ssize_t wanted = ITEMS(all[1], int64_t), written = 0;
-    double *heap = malloc((size_t)(wanted + 1) * sizeof(double));
-    if (heap && wanted) {
+    Py_ssize_t count = ITEMS(all[0], double), wanted = ITEMS(all[3], int64_t), runs = 0, written = 0;
+    double *scores = all[0].buf;
+    const uint8_t *allowed = all[1].buf;
+    if ((allowed && all[1].len != count) || (all[2].buf && ITEMS(all[2], int32_t) != count))
+        return finished(all, 4, "tally: the arrays do not fit each other");
+    Sums sums = {0};
+    double *peaks = malloc((size_t)(RUNS(count) + wanted) * sizeof(double));
+    if (peaks) {
         Py_BEGIN_ALLOW_THREADS
-        written = best_rows(all[0].buf, ITEMS(all[0], double), heap, wanted, all[1].buf);
+        tally_all(scores, allowed, count, &sums, peaks);
+        runs = all[2].buf ? count_runs(scores, all[2].buf, count) : (Py_ssize_t)sums.rows;
+        Heights heights = {scores, peaks, count};
+        if (wanted)
+            written = best_rows(&heights, peaks + RUNS(count), wanted, all[3].buf);
         Py_END_ALLOW_THREADS
     }
-    let_go(all, 2);
-    if (!heap)
+    free(peaks);
+    let_go(all, 4);
+    if (!peaks)
         return PyErr_NoMemory();
-    free(heap);
-    return PyLong_FromSsize_t(written);
+    return Py_BuildValue("Lnddn", (long long)sums.rows, runs, sums.total, sums.squares, written);
 }
 
 /* The first place from `at` on whose number is at least `wanted`, or `count`: in steps that double,

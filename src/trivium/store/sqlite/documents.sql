@@ -19,9 +19,8 @@ SELECT d.*, d.id AS document_id, c.version AS chunk_version, c.ordinal, c.text, 
        c.page_first, c.page_last, c."start", c."end", c.embedding_hash, c.subject, c.predicate,
        c.graph
 FROM json_each(?) j
-JOIN documents d ON d.id = json_extract(j.value, '$[0]')
-JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[1]')
-             AND c.ordinal = json_extract(j.value, '$[2]');
+JOIN chunks c ON c.number = j.value
+JOIN documents d ON d.number = c.document;
 
 -- name: subjects_of_types
 WITH RECURSIVE wanted (type) AS (

@@ -168,11 +168,14 @@ class SqliteView:
         ]
 
     def records(self, chunks: Sequence[str]) -> dict[str, Record]:
-        wanted = json.dumps([parts_of(chunk) for chunk in chunks])
-        with in_our_words(self._path):
-            if self._past:
+        if self._past:
+            wanted = json.dumps([parts_of(chunk) for chunk in chunks])
+            with in_our_words(self._path):
                 rows = self._connection.execute(statements()["records"], (wanted,))
                 return _records_then([chunk_of_row(row) for row in rows], self._past)
+        numbers = self._repairing(lambda: self._seen.numbers_of(chunks))
+        with in_our_words(self._path):
+            wanted = json.dumps(numbers.tolist())
             rows = self._connection.execute(statements()["records_with_documents"], (wanted,))
             named = [column[0] for column in rows.description]
             # a sqlite3.Row looks for a name among all names; that is slow for so many
