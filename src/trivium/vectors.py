@@ -6,6 +6,8 @@ float64, element by element in one order, whatever the layout of the matrix they
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,11 +27,25 @@ def unit(vectors: NDArray[np.floating]) -> Floats32:
     stored once can be stored again elsewhere.
     """
     wide = np.asarray(vectors, np.float64)
-    if not np.isfinite(wide).all():
-        raise InvalidValue("a vector holds NaN or infinity; embed the text again")
-    lengths = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
+    squares = (wide * wide).sum(axis=-1)
+    if wide.ndim == 1:  # a query: numbers are quicker than arrays of one
+        length = math.sqrt(squares)
+        if not math.isfinite(length):
+            raise _not_a_vector()
+        return (wide if _is_unit(length) else wide / length).astype("<f4")
+    lengths = np.sqrt(squares)[..., None]
+    if not np.isfinite(lengths).all():
+        raise _not_a_vector()
     as_it_is = (lengths == 0) | (abs(lengths - 1.0) < ROUNDING)
     return (wide / np.where(as_it_is, 1.0, lengths)).astype("<f4")
+
+
+def _is_unit(length: float) -> bool:
+    return length == 0 or abs(length - 1.0) < ROUNDING
+
+
+def _not_a_vector() -> InvalidValue:
+    return InvalidValue("a vector holds NaN or infinity; embed the text again")
 
 
 def cosines(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -11,25 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index import bm25 as words
-from trivium.index import lookup
-from trivium.index.best import top
+from trivium.index import lookup, standing
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.placing import ROW_BITS, ROW_MASK, Places
 from trivium.index.segment import Segment
 from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
+from trivium.index.standing import Standing, units_of
 from trivium.kernels import Floats, Tally, tally
 from trivium.protocols import Found, Frequencies
-from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery, documents_of
+from trivium.types import COLUMNS, Bm25, Filter, Grant, Phrase, Unit, WordQuery
 from trivium.vectors import Floats32
 
 MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
 MOST_GIVEN = 8_192  # chunks of ten searches: more would not stay in a processor's cache
 _EVERY_COLUMN = np.ones(len(COLUMNS))
-
-Scored = tuple[float, str, str]
-"""How far below 0 a chunk's score is (−score), its id, and the id of the unit it belongs to: they
-sort as a ranking does, best first, ties by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +140,11 @@ class Seen:
         tallies, first = self._tallied(answer.scores, allowed, depth)
         total = sum(one.rows for one in tallies)
 
-        def best(count: int) -> list[Scored]:
+        def best(count: int) -> Standing:
             rows = first if count <= depth else self._tallied(answer.scores, allowed, count)[1]
-            pairs = [(some, scores[some]) for some, scores in zip(rows, answer.scores, strict=True)]
-            return [
-                scored
-                for index, (some, scores) in enumerate(top(pairs, count))
-                for scored in self._scored(index, some, scores, unit)
-            ]
+            return Standing.of(rows, answer.scores)
 
-        chosen = first_units(best, total, depth)
+        chosen = self.first_units(best, total, depth, unit)
         matched = self._count_units(answer.scores, tallies, unit)
         yardstick = lookup.of_words(self, answer.scores, tallies, allowed.total)
         return Found(chosen, len(chosen) == total, matched, answer.ceiling, yardstick=yardstick)
@@ -196,12 +187,10 @@ class Seen:
         blocks = [living.block for living in self.snapshot.blocks]
         neighbours = Neighbours.of(blocks, allowed.vectors, vector)
 
-        def best(count: int) -> list[Scored]:
-            numbers, cosines = neighbours.nearest(count)
-            return self.named(numbers, cosines, unit)
-
         total = neighbours.considered
-        chosen = first_units(best, total, depth)
+        chosen = self.first_units(
+            lambda count: self.standing(*neighbours.nearest(count)), total, depth, unit
+        )
         yardstick = lookup.of_vectors(self, neighbours)
         return Found(chosen, len(chosen) == total, total, 1.0, allowed.embedded - total, yardstick)
 
@@ -239,7 +228,7 @@ class Seen:
         firsts: dict[str, str] = {}
         for living, mask in zip(self.snapshot.segments, allowed, strict=True):
             rows = np.flatnonzero(mask)
-            names = self.units_of(living.segment, rows, unit)
+            names = units_of(living.segment, rows, unit)
             for name, chunk in zip(names, living.segment.ids(rows), strict=True):
                 if name not in firsts or chunk < firsts[name]:
                     firsts[name] = chunk
@@ -247,45 +236,26 @@ class Seen:
         scored = tuple((chunk, 0.0) for chunk in ordered[:depth])
         return Found(scored, len(ordered) <= depth, len(ordered))
 
-    def named(
-        self, numbers: NDArray[np.int64], scores: NDArray[np.float64], unit: Unit
-    ) -> list[Scored]:
-        """Visible chunks, told by number, with their scores, by chunk and unit id."""
-        found: list[Scored] = []
+    def standing(self, numbers: NDArray[np.int64], scores: Floats) -> Standing:
+        """Chunks that are told by number, those that are alive."""
         places = self.snapshot.placed[numbers]
-        segments = places >> ROW_BITS
-        for index in range(len(self.snapshot.segments)):
-            here = np.flatnonzero(segments == index)
-            found += self._scored(index, places[here] & ROW_MASK, scores[here], unit)
-        return found
+        known = places >= 0
+        return Standing(places, scores) if known.all() else Standing(places[known], scores[known])
 
-    def _scored(
-        self, index: int, rows: NDArray[np.int64], scores: Floats, unit: Unit
-    ) -> Iterator[Scored]:
-        """Rows of a segment that are candidates; where they stand is remembered."""
-        segment = self.snapshot.segments[index].segment
-        ids = segment.ids(rows)
+    def first_units(
+        self, best: Callable[[int], Standing], total: int, units: int, unit: Unit
+    ) -> tuple[tuple[str, float], ...]:
+        """The ids and scores of the first so many units; where they stand is remembered."""
+        chosen = standing.first_units(self.segments, best, total, units, unit)
+        ids = standing.ids_at(self.segments, chosen.places)
         if len(self._given[0]) > MOST_GIVEN:
             self._given[:] = [{}, self._given[0]]
-        self._given[0].update(zip(ids, (rows + (index << ROW_BITS)).tolist(), strict=True))
-        if unit == "document":
-            units = documents_of(ids)
-        else:
-            units = ids if unit == "chunk" else self.units_of(segment, rows, unit)
-        return zip((-scores).tolist(), ids, units, strict=True)
+        self._given[0].update(zip(ids, chosen.places.tolist(), strict=True))
+        return tuple(zip(ids, chosen.scores.tolist(), strict=True))
 
-    def units_of(self, segment: Segment, rows: NDArray[np.int64], unit: Unit) -> list[str]:
-        """The unit that each of these rows belongs to."""
-        if unit == "chunk":
-            return segment.ids(rows)
-        documents = [segment.document_id(one) for one in segment.document[rows].tolist()]
-        if unit == "document":
-            return documents
-        subjects = segment.arrays["row.subject"][rows].tolist()
-        return [
-            segment.iris[subject] if subject else document
-            for subject, document in zip(subjects, documents, strict=True)
-        ]
+    @cached_property
+    def segments(self) -> list[Segment]:
+        return [living.segment for living in self.snapshot.segments]
 
     @cached_property
     def count(self) -> int:
@@ -319,37 +289,8 @@ class Seen:
         """How many units have a row that has a score."""
         if unit == "chunk":
             return sum(one.rows for one in tallies)
-        segments = [living.segment for living in self.snapshot.segments]
-        if unit == "document" and all(segment.documents_ascend for segment in segments):
+        if unit == "document" and all(segment.documents_ascend for segment in self.segments):
             return sum(one.runs for one in tallies)  # a document lies in one segment as a whole
         found = [np.flatnonzero(given > 0) for given in scores]
-        pairs = zip(segments, found, strict=True)
-        return len({name for segment, rows in pairs for name in self.units_of(segment, rows, unit)})
-
-
-def first_units(
-    best: Callable[[int], list[Scored]], total: int, units: int
-) -> tuple[tuple[str, float], ...]:
-    """The shortest beginning of a ranking of `total` chunks that holds so many units.
-
-    `best(count)` gives at least the `count` best chunks; it is asked for more until that is enough.
-    """
-    count = units
-    while True:
-        ranked = sorted(best(min(count, total)))[:count]
-        length = _holding(ranked, units)
-        if length or count >= total:
-            return tuple((id, -below) for below, id, _ in ranked[: length or None])
-        count *= 4
-
-
-def _holding(ranked: Sequence[Scored], units: int) -> int:
-    """How much of a ranking holds so many units; 0 if all of it does not."""
-    if len({unit for _, _, unit in ranked}) == len(ranked):  # the usual case, and quickly told
-        return units if len(ranked) >= units else 0
-    seen: set[str] = set()
-    for place, (_, _, unit) in enumerate(ranked, start=1):
-        seen.add(unit)
-        if len(seen) == units:
-            return place
-    return 0
+        pairs = zip(self.segments, found, strict=True)
+        return len({name for segment, rows in pairs for name in units_of(segment, rows, unit)})

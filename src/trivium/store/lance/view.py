@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from trivium.errors import LibraryUnavailable, ModelMismatch
 from trivium.index.lookup import yardstick
-from trivium.index.snapshot import Scored, first_units
 from trivium.protocols import Found
 from trivium.store.lance.dataset import DatasetDamaged, Numbers, Rows, Vectors
 from trivium.store.lance.keeping import Keeper
@@ -120,11 +119,10 @@ class LanceView(SqliteView):
         allowed = np.intersect1d(np.concatenate([*numbers, _NONE]), kept.numbers)
         near = LanceNeighbours(kept, query, allowed, self._grant.scopes)
 
-        def best(count: int) -> list[Scored]:
-            return self._seen.named(*near.nearest(count), unit)
-
         total = near.considered
-        chosen = first_units(best, total, depth)
+        chosen = self._seen.first_units(
+            lambda count: self._seen.standing(*near.nearest(count)), total, depth, unit
+        )
         return Found(
             chosen,
             len(chosen) == total,

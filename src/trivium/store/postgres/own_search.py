@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import Connection
 
-from trivium.index.snapshot import Scored, Seen, first_units
+from trivium.index.snapshot import Seen
+from trivium.index.standing import units_at
 from trivium.protocols import Found
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.connection import own_statements
@@ -119,14 +120,11 @@ def _pairs(connection: Connection[Row], statement: str, values: Asked) -> Pairs:
 
 def found_of(seen: Seen, pairs: Pairs, depth: int, unit: Unit) -> Found:
     """The best of them, ties by id; `matched` counts the units of all."""
-    named = seen.named(*pairs, unit)
-
-    def best(count: int) -> list[Scored]:
-        return named
-
-    chosen = first_units(best, len(named), depth)
-    units = len({one for _, _, one in named})
-    return Found(chosen, len(chosen) == len(named), units, ceiling=2.0)
+    found = seen.standing(*pairs)
+    total = len(found.places)
+    chosen = seen.first_units(lambda count: found, total, depth, unit)
+    units = len(set(units_at(seen.segments, found.places, unit)))
+    return Found(chosen, len(chosen) == total, units, ceiling=2.0)
 
 
 def word_similarities(

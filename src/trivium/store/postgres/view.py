@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from trivium.errors import ModelMismatch
 from trivium.index.lookup import ROUGH, yardstick
-from trivium.index.snapshot import LivingSegment, Scored, Seen, first_units
+from trivium.index.snapshot import LivingSegment, Seen
+from trivium.index.standing import Standing
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.postgres import nearest as vectors_by
 from trivium.store.postgres import own_search
@@ -169,11 +170,11 @@ class PostgresView(ServerView):
             total = len(search)
             measure = yardstick(score_of, [search.products], total)
 
-        def best(count: int) -> list[Scored]:
+        def best(count: int) -> Standing:
             with self._transaction.asking():
-                return self._seen.named(*search.nearest(count), unit)
+                return self._seen.standing(*search.nearest(count))
 
-        chosen = first_units(best, total, depth)
+        chosen = self._seen.first_units(best, total, depth, unit)
         return Found(chosen, len(chosen) == total, total, 1.0, allowed.count - total, measure)
 
     def _is_led_by_graph(self, model: Model, allowed: Allowed) -> bool:
