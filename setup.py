@@ -6,6 +6,7 @@ import sysconfig
 from setuptools import Extension, setup
 
 NATIVE = "src/trivium/kernels"
+THREADS = [] if os.name == "nt" else ["-pthread"]  # see pool.c
 KERNELS = Extension(
     "trivium.kernels._native",
     sorted(
@@ -13,6 +14,8 @@ KERNELS = Extension(
         for name in (
             "module",
             "names",
+            "nearest",
+            "pool",
             "porter",
             "postings",
             "sorting",
@@ -21,12 +24,13 @@ KERNELS = Extension(
             "words",
         )
     ),
-    depends=[f"{NATIVE}/kernels.h", f"{NATIVE}/vocabulary.h"],
+    depends=[f"{NATIVE}/{name}.h" for name in ("kernels", "pool", "vectors", "vocabulary")],
     py_limited_api=True,
     # without them NumPy does the same, more slowly; a wheel to be given away must have them
     optional=os.environ.get("TRIVIUM_KERNELS") != "required",
     # -fopenmp-simd: sums that are marked may be added up in any order, so in wide registers
-    extra_compile_args=["-O3", "-ffp-contract=off", "-fopenmp-simd"],
+    extra_compile_args=["-O3", "-ffp-contract=off", "-fopenmp-simd", *THREADS],
+    extra_link_args=THREADS,
 )
 
 if sysconfig.get_config_var("Py_GIL_DISABLED"):  # there is no stable interface without the lock

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from trivium.abilities import legs_of, serves
 from trivium.config import FuseSettings, Profile
 from trivium.errors import InvalidValue, MissingLeg, UnknownName, nearest
-from trivium.protocols import Embedder, TermStatistics, VectorSearch, View, legs_of
+from trivium.protocols import Embedder, TermStatistics, VectorSearch, View
 from trivium.types import Filter, Grant, SearchRequest
 from trivium.values import replace
 
@@ -44,7 +45,7 @@ def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> Non
 
     Vectors of a model that is not at hand are no reason: as when a model fails, the leg says so.
     """
-    meaning = embedder is not None or (isinstance(view, VectorSearch) and view.model != "")
+    meaning = embedder is not None or (serves(view, VectorSearch) and view.model != "")
     served = [name for name in legs_of(view) if name != "vector" or meaning]
     for name in profile.search.legs:
         if name not in served and name not in profile.search.optional:
@@ -52,7 +53,7 @@ def require_legs(view: View, profile: Profile, embedder: Embedder | None) -> Non
                 f"profile '{profile.name}' needs the {name} leg, which this library does not "
                 f"have (it has: {', '.join(served)}); choose another profile"
             )
-    if profile.search.score.method == "signals" and not isinstance(view, TermStatistics):
+    if profile.search.score.method == "signals" and not serves(view, TermStatistics):
         raise MissingLeg(
             f"profile '{profile.name}' needs term statistics, which this library does not have; "
             "choose another profile"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.abilities import serves
 from trivium.fusion_settings import CompanySettings
 from trivium.kernels import exact_products
 from trivium.protocols import VectorLookup, View
@@ -19,7 +20,7 @@ from trivium.types import Candidate, Columns, Part, Ranking, Unit
 
 def in_company(view: View, ranking: Ranking, unit: Unit, settings: CompanySettings) -> Ranking:
     """The ranking with likeness to its best units; as it is where that counts nothing."""
-    if not settings.weight or not isinstance(view, VectorLookup):
+    if not settings.weight or not serves(view, VectorLookup):
         return ranking
     chunks = ranking.ids
     units = dict(zip(chunks, view.units(chunks, unit), strict=True))

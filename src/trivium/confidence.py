@@ -15,9 +15,9 @@ a road that found nothing disagrees, one that failed or was skipped has no say.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from trivium.types import Leg, LegState, Ranking
+from trivium.types import Leg, LegState
 from trivium.values import dataclass
 
 MOST_COMPETING = 5
@@ -33,14 +33,16 @@ class Road:
 
 
 def roads(
-    legs: Sequence[Leg], units: Mapping[str, str], weights: Mapping[str, float]
+    legs: Sequence[Leg],
+    units_of: Callable[[Sequence[str]], Sequence[str]],
+    weights: Mapping[str, float],
 ) -> list[Road]:
-    """The legs that have a say; `units` gives the unit of each chunk."""
+    """The legs that have a say; `units_of` gives the unit of each chunk."""
     found = []
     for leg in legs:
         weight = weights.get(leg.name, 1.0)
         if leg.state in (LegState.OK, LegState.EMPTY) and weight > 0:
-            names = [units.get(id, id) for id in leg.ranking.ids]
+            names = units_of(leg.ranking.ids)
             pairs = zip(names, leg.ranking.scores, strict=True)
             if len(set(names)) == len(names):
                 found.append(Road(tuple(pairs), weight))
@@ -73,11 +75,6 @@ def competing(ranking: Sequence[str], given: Sequence[Road]) -> tuple[str, ...]:
     return tuple(chosen[:MOST_COMPETING]) if len(chosen) > 1 else ()
 
 
-def unit_order(ranking: Ranking, units: Mapping[str, str]) -> list[str]:
-    """The units of a grouped ranking, in order."""
-    return [units.get(id, id) for id in ranking.ids]
-
-
 def _reciprocal(unit: str, road: Road) -> float:
     for rank, (other, _) in enumerate(road.units, start=1):
         if other == unit:
@@ -89,7 +86,7 @@ def _margin(unit: str, road: Road) -> float:
     own = next((score for other, score in road.units if other == unit), None)
     if own is None:
         return 0.0
-    others = [score for other, score in road.units if other != unit]
-    if not others:
+    best = next((score for other, score in road.units if other != unit), None)
+    if best is None:
         return 1.0
-    return max(0.0, min(1.0, (own - max(others[0], 0.0)) / own)) if own > 0 else 0.0
+    return max(0.0, min(1.0, (own - max(best, 0.0)) / own)) if own > 0 else 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import chain, repeat
 
 from trivium.config import WORD_LEGS, FuseSettings
@@ -121,27 +122,37 @@ def group(ranking: Ranking, units: Mapping[str, str]) -> Ranking:
         if unit not in seen:
             seen.add(unit)
             kept.append(place)
+    if len(kept) == len(ranking):
+        return ranking
     chosen = Columns.of(ranking.candidates).chosen(kept)
     return Ranking(chosen, ranking.kind, ranking.ceiling)
 
 
 def _collect(legs: Legs, settings: FuseSettings, gains_of: Gains, kind: ScoreKind) -> Ranking:
     gains: dict[str, list[float]] = {}
-    given: dict[str, dict[str, tuple[float, int | None, float]]] = {}
+    given: dict[str, tuple[tuple[str, ...], list[float], tuple[float, ...]]] = {}
     for name, ranking in legs.items():
         beyond = ranking.beyond if kind is ScoreKind.BLEND else {}
         ids, scores = (*ranking.ids, *beyond), (*ranking.scores, *beyond.values())
-        ranks = chain(range(1, len(ranking) + 1), repeat(None))
         gained = gains_of(name, scores)
-        given[name] = dict(zip(ids, zip(gained, ranks, scores, strict=False), strict=True))
+        given[name] = ids, gained, scores
         for id, gain in zip(ids, gained, strict=True):
-            gains.setdefault(id, []).append(gain)
+            if id in gains:
+                gains[id].append(gain)
+            else:
+                gains[id] = [gain]
+
+    @cache  # few candidates are shown, and only these are looked up
+    def rows_of(name: str) -> dict[str, tuple[float, int | None, float]]:
+        ids, gained, scores = given[name]
+        ranks = chain(range(1, len(legs[name]) + 1), repeat(None))
+        return dict(zip(ids, zip(gained, ranks, scores, strict=False), strict=True))
 
     def parts_of(id: str) -> tuple[Part, ...]:
         return tuple(
-            Part("fuse", name, *rows[id], settings.weight(name))
-            for name, rows in given.items()
-            if id in rows
+            Part("fuse", name, *rows_of(name)[id], settings.weight(name))
+            for name in given
+            if id in rows_of(name)
         )
 
     return Ranking(Columns.ranked(gains, parts_of, FUSED), kind)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 
 from trivium.config import WORD_LEGS, FuseSettings
 from trivium.stemmer import stem
@@ -38,7 +38,7 @@ NOTHING_TO_SAY = (
 
 def guarded(legs: Sequence[Leg], query: str, texts: Texts | None = None) -> list[Leg]:
     """The legs with their trust; one that lost some of it says so in its note."""
-    heard = [_without_order(_with_few_words(leg, query)) for leg in legs]
+    heard = [_without_order(_with_few_words(leg, query)) for leg in _measured(legs)]
     live = [leg for leg in heard if leg.state is LegState.OK and leg.trust > 0]
     out = {leg.name for leg in _unheard(live, query, texts)}
     judged = [_noted(leg, 0.0, NOTHING_TO_SAY) if leg.name in out else leg for leg in heard]
@@ -79,6 +79,32 @@ def agrees_on_meaning(legs: Sequence[Leg]) -> bool:
     return typed and any(leg.name == "vector" for leg in heard)
 
 
+def _measured(legs: Sequence[Leg]) -> list[Leg]:
+    """The legs with their measure of all that any of them found at hand: it is asked for once,
+    because guard and fusion look again and again.
+    """
+    pool = dict.fromkeys(chain.from_iterable(leg.ranking.ids for leg in legs))
+    return [_at_hand(leg, pool) for leg in legs]
+
+
+def _at_hand(leg: Leg, pool: Mapping[str, None]) -> Leg:
+    measure = leg.yardstick
+    if measure is None or leg.state is not LegState.OK:
+        return leg
+    ask = measure.score_of
+    known = dict(zip(leg.ranking.ids, leg.ranking.scores, strict=True))
+    others = [id for id in pool if id not in known]
+    known.update(zip(others, ask(others), strict=True))
+
+    def score_of(chunks: Sequence[str]) -> list[float]:
+        try:
+            return [known[chunk] for chunk in chunks]
+        except KeyError:
+            return ask(chunks)
+
+    return replace(leg, yardstick=replace(measure, score_of=score_of))
+
+
 def _with_beyond(leg: Leg, pool: Mapping[str, None]) -> Ranking:
     if leg.yardstick is None:
         return leg.ranking
@@ -107,10 +133,10 @@ def _without_order(leg: Leg) -> Leg:
 
     To be among its hits still says something, unless most of what was searched is.
     """
-    scores = set(leg.ranking.scores)
-    if leg.state is not LegState.OK or len(scores) != 1 or len(leg.ranking) <= FIRST:
+    scores = leg.ranking.scores
+    if leg.state is not LegState.OK or len(scores) <= FIRST or scores[0] != scores[-1]:
         return leg
-    [score] = scores
+    score = scores[0]
     measure = leg.yardstick
     while measure is not None and measure.closer is not None:
         measure = measure.closer()

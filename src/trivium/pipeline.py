@@ -221,10 +221,10 @@ class Search:
             return [Leg(name, LegState.SKIPPED) for name in depths]
         if len(depths) == 1:
             return [self.retrieved(name, request, depth) for name, depth in depths.items()]
-        embedder = self.embedder
-        if self.threads and embedder and "vector" in depths:
-            embedder = vector.asked_ahead(self.view, embedder, request.query, self.threads)
-        ahead = replace(self, embedder=embedder)
+        ahead = self
+        if self.embedder and "vector" in depths:
+            asked = self.embedder, request.query, self.filter_of(request), depths["vector"]
+            ahead = replace(self, embedder=vector.asked_ahead(self.view, *asked, self.threads))
         words_first = sorted(depths, key=lambda name: name == "vector")
         found = {name: ahead.retrieved(name, request, depths[name]) for name in words_first}
         legs = [found[name] for name in depths]

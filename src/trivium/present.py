@@ -65,14 +65,18 @@ def snippet_of(
 def _highlights(
     found: Sequence[Span], terms: Mapping[str, frozenset[str]], shift: int = 0
 ) -> tuple[Highlight, ...]:
-    """Where each leg's terms stand, given where any of them do."""
-    highlights = [
-        Highlight(leg, span.start + shift, span.end + shift)
-        for leg, wanted in terms.items()
-        for span in found
-        if span.term in wanted
-    ]
-    return tuple(_joined(highlights))
+    """Where each leg's terms stand, in reading order, given where any of them do."""
+    marks: list[tuple[int, str, int]] = []
+    for leg, wanted in terms.items():
+        first = len(marks)
+        for _, term, start, end in found:
+            if term not in wanted:
+                continue
+            if len(marks) > first and start < marks[-1][2]:  # they overlap: CJK bigrams
+                marks[-1] = (marks[-1][0], leg, max(end, marks[-1][2]))
+            else:
+                marks.append((start, leg, end))
+    return tuple(Highlight(leg, start + shift, end + shift) for start, leg, end in sorted(marks))
 
 
 def beginning_of(
@@ -130,17 +134,6 @@ def _word_start(text: str, place: int) -> int:
         return 0
     match = re.compile(r"\s\S").search(text, place - 1, min(len(text), place + 40))
     return match.start() + 1 if match else place
-
-
-def _joined(highlights: Sequence[Highlight]) -> list[Highlight]:
-    """Overlapping highlights of one leg (CJK bigrams) as one, in reading order."""
-    joined: list[Highlight] = []
-    for one in sorted(highlights, key=lambda h: (h.leg, h.start)):
-        if joined and joined[-1].leg == one.leg and one.start < joined[-1].end:
-            joined[-1] = Highlight(one.leg, joined[-1].start, max(one.end, joined[-1].end))
-        else:
-            joined.append(one)
-    return sorted(joined, key=lambda h: (h.start, h.leg))
 
 
 # --- budgets -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 A store gives out *views*: one consistent state of the library, seen through one grant. A view's
 search abilities are separate protocols, so what a store cannot do is simply not there, and a
-profile that needs it is refused when it is opened (`legs_of`).
+profile that needs it is refused when it is opened (`legs_of` in `abilities.py`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a view's search gives back: (chunk id, score) best first, ties by id.
+    """What a view's search gives back: chunk ids and scores, best first, ties by id.
 
     It is the shortest beginning of the whole ranking that holds as many units as were asked for,
     so that one document of many chunks does not crowd out the others. `complete` says that it is
@@ -80,18 +80,23 @@ class Found:
     chunk beyond the depth gives a `yardstick`, good for as long as the view is open.
     """
 
-    scored: tuple[tuple[str, float], ...] = ()
+    ids: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
     complete: bool = True
     matched: int = 0
     ceiling: float = 0.0
     missing: int = 0
     yardstick: Yardstick | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def scored(self) -> tuple[tuple[str, float], ...]:
+        """The same in pairs."""
+        return tuple(zip(self.ids, self.scores, strict=True))
+
     def ranking(self) -> Ranking:
-        ids = [id for id, _ in self.scored]
-        nothing = [()] * len(ids)
-        scores = [score for _, score in self.scored]
-        return Ranking(Columns(ids, scores, nothing, _no_parts, frozenset()), ceiling=self.ceiling)
+        nothing = ((),) * len(self.ids)
+        columns = Columns(self.ids, self.scores, nothing, _no_parts, frozenset())
+        return Ranking(columns, ceiling=self.ceiling)
 
 
 def _no_parts(id: str) -> tuple[Part, ...]:
@@ -186,6 +191,16 @@ class VectorSearch(Protocol):
 
 
 @runtime_checkable
+class VectorForesight(Protocol):
+    """The ability to look for the nearest in threads of its own while others are at work here."""
+
+    def expect(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> None:
+        """Begin with what `nearest` will soon be asked for. Whatever stands in the way of it is
+        told there.
+        """
+
+
+@runtime_checkable
 class VectorLookup(Protocol):
     """The ability to compare chunks with each other."""
 
@@ -231,18 +246,6 @@ class Likeness(Protocol):
 
     def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
         """The cosine of each named chunk with the vector; those without a vector are left out."""
-
-
-LEG_ABILITIES: Mapping[str, type] = {
-    "keyword": WordSearch,
-    "vector": VectorSearch,
-    "trigram": SpellingSearch,
-}
-
-
-def legs_of(view: View) -> tuple[str, ...]:
-    """The legs this view can serve."""
-    return tuple(name for name, ability in LEG_ABILITIES.items() if isinstance(view, ability))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from worlds import NOW, Operation
 
+from trivium.abilities import legs_of
 from trivium.errors import ModelMismatch, UnknownDocument
-from trivium.protocols import Found, legs_of
+from trivium.protocols import Found
 from trivium.stemmer import stem
 from trivium.store.reference import ReferenceStore
 from trivium.store.sqlite import SqliteStore

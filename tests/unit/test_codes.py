@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from trivium.index import matrix as matrices
 from trivium.index import merging
 from trivium.index.arrays import MappedArrays, write_arrays
-from trivium.index.codes import ARRAYS, Query, encode, fine, rough
+from trivium.index.codes import ARRAYS, Bounds, Codes, Query, as_fine, as_halves, encode, fine
 from trivium.index.lookup import yardstick
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.merging import merge_blocks, merged_blocks
+from trivium.kernels.underway import UnderWay
 from trivium.vectors import Floats32, cosines, unit
 
 
@@ -63,13 +64,13 @@ def test_the_neighbours_are_those_of_brute_force(
     numbers = np.arange(size)
     blocks = [Block.of(numbers[:half], matrix[:half]), Block.of(numbers[half:], matrix[half:])]
     given = [None if part.all() else np.flatnonzero(part) for part in (mask[:half], mask[half:])]
-    found = Neighbours.of(blocks, given, query, coded_from=0)
-    near, exact = found.nearest(count)
-    order = sorted(range(len(near)), key=lambda i: (-exact[i], near[i]))[:count]
-    assert found.considered == len(rows)
-    assert [(int(near[i]), float(exact[i])) for i in order] == brute_force(
-        matrix, rows, query, count
-    )
+    expected = brute_force(matrix, rows, query, count)
+    for foreseen in (count, 1):  # more may be asked for than was begun with
+        found = Neighbours.of(blocks, given, query, foreseen, coded_from=0)
+        near, exact = found.nearest(count)
+        order = sorted(range(len(near)), key=lambda i: (-exact[i], near[i]))[:count]
+        assert found.considered == len(rows)
+        assert [(int(near[i]), float(exact[i])) for i in order] == expected
 
 
 @settings(deadline=None, max_examples=40)
@@ -82,6 +83,12 @@ def test_no_cosine_lies_outside_its_bounds(seed: int, kind: str, width: int) -> 
     matrix = vectors(seed, 50, width, kind)
     query = vectors(seed + 1, 1, width, kind)[0]
     codes, exact, rows = encode(matrix), cosines(matrix, query), np.arange(0, 50, 3)
+
+    def rough(codes: Codes, chosen: NDArray[np.int64] | None, query: Query) -> Bounds:
+        halves, vector = as_halves(codes, query), query.exactly
+        begun = UnderWay(halves, as_fine(codes, query), chosen, 1, matrix, vector)
+        return Bounds(begun.middle, halves.spread)
+
     for bounds in (rough, fine):
         every, some = (bounds(codes, chosen, Query.of(query)) for chosen in (None, rows))
         assert (abs(exact - every.middle) <= every.spread).all()
@@ -98,11 +105,13 @@ def test_codes_hang_on_their_own_row_only() -> None:
 def test_mean_and_deviation_are_about_right_and_exact_on_demand() -> None:
     matrix = vectors(3, 5_000, 384, "clusters")
     query = vectors(4, 1, 384, "scattered")[0]
-    found = Neighbours.of([Block.of(np.arange(5_000), matrix)], [None], query, coded_from=0)
+    [found] = Neighbours.of(
+        [Block.of(np.arange(5_000), matrix)], [None], query, 1, coded_from=0
+    ).passes
     exact = cosines(matrix, query)
-    [rough], [bytewise] = found.middles("rough"), found.middles("fine")
-    [fine] = found.middles("exact")
+    rough, bytewise, fine = (found.middles(one) for one in ("rough", "fine", "exact"))
     assert found.is_rough
+    assert found.sums("rough") == pytest.approx((rough.sum(), np.square(rough).sum()), rel=1e-4)
     assert rough.mean() == pytest.approx(exact.mean(), abs=1e-3)
     assert rough.std() == pytest.approx(exact.std(), abs=2e-3)
     assert bytewise.mean() == pytest.approx(exact.mean(), abs=1e-4)

@@ -65,7 +65,7 @@ def test_roads_are_counted_in_units_and_only_those_that_answered() -> None:
         leg("trigram", state=LegState.EMPTY),
         leg("other", ("c1", 1.0)),
     ]
-    assert roads(legs, units, {"keyword": 0.5, "other": 0.0}) == [
+    assert roads(legs, lambda ids: [units[id] for id in ids], {"keyword": 0.5, "other": 0.0}) == [
         Road((("a", 9.0), ("b", 7.0)), 0.5),
         Road((), 1.0),
     ]

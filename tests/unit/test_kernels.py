@@ -246,7 +246,43 @@ def test_the_ids_of_chunks(names: list[str], chunks: list[tuple[int, int, int]])
         chunk_id(names[owner % len(names)], number, place) for owner, number, place in chunks
     ]
     for result in both(lambda: kernels.chunk_ids(named, np.arange(len(chunks)))):
-        assert result == expected
+        assert result == tuple(expected)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.5, 1.0, 2.0])), max_size=60),
+    st.integers(1, 60),
+    st.integers(1, 12),
+    st.booleans(),
+)
+def test_the_beginning_of_a_ranking(
+    chunks: list[tuple[int, float]], among: int, wanted: int, by_document: bool
+) -> None:
+    owners = np.array([owner for owner, _ in chunks], np.int32)
+    named = Named(
+        np.frombuffer(b"abcdefghij", np.uint8),
+        np.arange(11),
+        owners,
+        np.ones(len(chunks), np.int32),
+        np.arange(len(chunks), dtype=np.int32),
+    )
+    rows = np.random.default_rng(len(chunks)).permutation(len(chunks))
+    scores = np.array([score for _, score in chunks])[rows]
+    ranked = sorted(range(len(chunks)), key=lambda row: (-chunks[row][1], row))[:among]
+    expected: list[int] = []
+    while ranked and len({chunks[r][0] if by_document else r for r in expected}) < wanted:
+        expected.append(ranked.pop(0))
+    complete = len({chunks[r][0] if by_document else r for r in expected}) == wanted
+    for found in both(lambda: kernels.first_units(named, rows, scores, among, wanted, by_document)):
+        if not complete:
+            assert found is None
+            continue
+        assert isinstance(found, tuple)
+        ids, places, worth = found
+        assert places.tolist() == expected
+        assert ids == tuple(f"{'abcdefghij'[chunks[row][0]]}@1/{row}" for row in expected)
+        assert worth == tuple(chunks[row][1] for row in expected)
 
 
 @compiled
@@ -272,6 +308,8 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="do not fit"):
         kernels.chunk_ids(named, np.zeros(1, np.int64))
+    with pytest.raises(ValueError, match="do not fit"):
+        kernels.first_units(named, np.zeros(1, np.int64), np.ones(1), 1, 1, True)
 
 
 def test_short_row_numbers_and_wide_matrices_are_read_as_what_they_are() -> None:
@@ -286,4 +324,4 @@ def test_short_row_numbers_and_wide_matrices_are_read_as_what_they_are() -> None
         *(np.zeros(4, np.int32) for _ in range(3)),
     )
     for ids in both(lambda: kernels.chunk_ids(named, rows)):  # type: ignore[arg-type]
-        assert ids == ["axe@0/0", "axe@0/0"]
+        assert ids == ("axe@0/0", "axe@0/0")

@@ -16,6 +16,7 @@ LAYERS = [
     {"kernels"},
     {"stages", "fusion_settings", "vectors"},
     {"protocols", "origins", "config"},
+    {"abilities"},
     {"settings", "template"},
     {"configuration", "endpoint"},
     {"chat"},

@@ -7,6 +7,7 @@ import pytest
 
 from trivium.index import snapshot
 from trivium.index.building import Row, build
+from trivium.index.placing import ROW_BITS, ROW_MASK
 from trivium.index.snapshot import LivingSegment, Seen, Snapshot
 from trivium.stemmer import stem
 from trivium.types import COLUMNS, NO_FILTER, OWNER, Bm25, Clause, Document, Phrase, WordQuery
@@ -41,16 +42,15 @@ def test_where_chunks_stand_is_known_however_many_were_given_out(
     for word in words * 2:
         chunks, _ = found(library, word)
         assert len(chunks) == 6
-        segments, rows = library.places(chunks)
         told = [
-            library.snapshot.segments[place].segment.id(row)
-            for place, row in zip(segments.tolist(), rows.tolist(), strict=True)
+            library.segments[place >> ROW_BITS].id(place & ROW_MASK)
+            for place in library.places(chunks).tolist()
         ]
         assert told == chunks
     everything = [f"{letter}{n}@1/0" for letter in "ab" for n in range(9)]
-    segments, rows = library.places([*everything, "a0@2/0", "c1@1/0", ""])
-    assert segments.tolist() == [0] * 9 + [1] * 9 + [-1] * 3
-    assert rows.tolist() == [*range(9), *range(9), -1, -1, -1]
+    places = library.places([*everything, "a0@2/0", "c1@1/0", ""])
+    second = 1 << ROW_BITS
+    assert places.tolist() == [*range(9), *range(second, second + 9), -1, -1, -1]
 
 
 def test_documents_are_counted_also_where_another_one_stands_between_their_chunks() -> None:

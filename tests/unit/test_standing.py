@@ -50,8 +50,8 @@ def test_the_first_units_are_those_of_a_sorted_list(
             seen.add(id if unit == "chunk" else document_of(id))
             expected.append((id, -below))
     chosen = first_units(segments, best, len(chunks), units, unit)
-    ids = ids_at(segments, chosen.places)
-    assert list(zip(ids, chosen.scores.tolist(), strict=True)) == expected
+    assert list(zip(chosen.ids, chosen.scores, strict=True)) == expected
+    assert list(chosen.ids) == ids_at(segments, chosen.places)
 
 
 def _row(number: int, name: str, ordinal: int) -> Row:

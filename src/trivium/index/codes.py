@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.kernels import Fine, byte_products
+from trivium.kernels.underway import Halves
 from trivium.vectors import Floats32
 
 HIGHEST = 127
@@ -118,6 +119,7 @@ class Bounds:
 class Query:
     """A unit vector to be compared with codes: `step` · `codes`, off by at most `slack`."""
 
+    vector: Floats32
     codes: NDArray[np.int8]
     halved: NDArray[np.int8]
     step: float
@@ -136,20 +138,31 @@ class Query:
         halved = np.zeros(len(codes) + len(codes) % 2, np.int8)
         halved[: len(codes)] = codes
         return cls(
-            codes, halved, float(step), slack * ROUNDING, float(step) * length, int(wide.sum())
+            vector,
+            codes,
+            halved,
+            float(step),
+            slack * ROUNDING,
+            float(step) * length,
+            int(wide.sum()),
         )
+
+    @property
+    def exactly(self) -> Floats:
+        """The vector to take exact products with."""
+        return self.vector.astype(np.float64)
 
     def spread(self, slack: float) -> float:
         """How far the cosine of a row with so much slack can be from the product of the codes."""
         return slack * self.length + self.slack * ROUNDING + UNSURE
 
 
-def rough(codes: Codes, rows: Rows | None, query: Query) -> Bounds:
-    """Bounds by the upper halves alone, of all rows or of the given ones."""
+def as_halves(codes: Codes, query: Query) -> Halves:
+    """What is needed to bound every cosine by the upper halves of the codes alone."""
     # in halves, so that all are whole numbers until they are scaled: 16 · upper + 7.5 − 128
     line = 32, round(2 * (MIDDLE - SHIFT)) * query.total
-    middle = byte_products(codes.halves, codes.steps, rows, query.halved, line, query.step / 2)
-    return Bounds(middle, query.spread(codes.most_loose))
+    spread = query.spread(codes.most_loose)
+    return Halves(codes.halves, codes.steps, query.halved, line, query.step / 2, spread)
 
 
 def as_fine(codes: Codes, query: Query) -> Fine:

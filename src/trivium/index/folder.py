@@ -210,7 +210,7 @@ def _groups(parts: Sequence[Living]) -> list[list[Living]]:
         if not size:
             continue
         groups.append((size, [one]))
-        while len(groups) > 1 and groups[-2][0] < MERGE_FACTOR * groups[-1][0]:
+        while len(groups) > 1 and groups[-2][0] <= MERGE_FACTOR * groups[-1][0]:
             (more, last), (size, before) = groups.pop(), groups.pop()
             groups.append((size + more, before + last))
     return [group for _, group in groups]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.matrix import Neighbours, Precision
-from trivium.index.placing import ROW_BITS, ROW_MASK
-from trivium.kernels import FINE, Tally, measured, sums
+from trivium.index.placing import pieces
+from trivium.kernels import FINE, Tally, measured
 from trivium.types import Yardstick
 from trivium.vectors import Floats32, cosines
 
@@ -32,10 +32,8 @@ def of_words(
 
     def score_of(chunks: Sequence[str]) -> list[float]:
         given = np.zeros(len(chunks))
-        segments, places = seen.places(chunks)
-        for segment, scored in enumerate(scores):
-            here = np.flatnonzero(segments == segment)
-            given[here] = scored[places[here]]
+        for segment, here, rows in pieces(seen.places(chunks), len(scores)):
+            given[here] = scores[segment][rows]
         return given.tolist()
 
     return tallied(score_of, tallies, count)
@@ -50,19 +48,19 @@ def of_vectors(seen: Seen, neighbours: Neighbours) -> Yardstick:
 
     def score_of(chunks: Sequence[str]) -> list[float]:
         given = np.zeros(len(chunks))
-        for index, block, rows in _rows(seen, chunks):
-            allowed = neighbours.rows[block]
-            if allowed is not None:
-                kept = _in(rows, allowed)
-                index, rows = index[kept], rows[kept]
-            given[index] = cosines(neighbours.blocks[block].matrix[rows], neighbours.query)
+        for block, here, rows in _pieces(seen, chunks):
+            held = neighbours.passes[block]
+            found = cosines(held.block.matrix, neighbours.query, rows)
+            given[here] = found if held.rows is None else np.where(_in(rows, held.rows), found, 0.0)
         return given.tolist()
 
     def exact() -> Yardstick:
-        return yardstick(score_of, neighbours.middles("exact"), neighbours.considered)
+        middles = [one.middles("exact") for one in neighbours.passes]
+        return yardstick(score_of, middles, neighbours.considered)
 
     def about(precision: Precision, doubt: float, closer: Callable[[], Yardstick]) -> Yardstick:
-        totals, squares = zip(*map(sums, neighbours.middles(precision)), strict=True)
+        told = [one.sums(precision) for one in neighbours.passes]
+        totals, squares = zip(*told, strict=True)
         mean, square = sum(totals) / neighbours.considered, sum(squares) / neighbours.considered
         deviation = math.sqrt(max(0.0, square - mean * mean))
         return Yardstick(score_of, mean, deviation, neighbours.considered, closer, doubt)
@@ -76,18 +74,15 @@ def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:
     blocks = seen.snapshot.blocks
     width = blocks[0].block.matrix.shape[1] if blocks else 0
     given = np.zeros((len(chunks), width), np.float32)
-    for index, block, rows in _rows(seen, chunks):
-        given[index] = blocks[block].block.matrix[rows]
+    for block, here, rows in _pieces(seen, chunks):
+        given[here] = blocks[block].block.matrix[rows]
     return given
 
 
-def _rows(seen: Seen, chunks: Sequence[str]) -> Iterator[tuple[Rows, int, Rows]]:
+def _pieces(seen: Seen, chunks: Sequence[str]) -> Iterator[tuple[int, Rows | slice, Rows]]:
     """For each block: which of the chunks have a living vector there, and in which rows."""
     places = seen.snapshot.embedded[seen.numbers_of(chunks)]
-    blocks = places >> ROW_BITS
-    for block in range(len(seen.snapshot.blocks)):
-        index = np.flatnonzero(blocks == block)
-        yield index, block, places[index] & ROW_MASK
+    return pieces(places, len(seen.snapshot.blocks))
 
 
 def _in(wanted: Rows, ascending: Rows) -> NDArray[np.bool_]:

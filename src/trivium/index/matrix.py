@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays
-from trivium.index.codes import ARRAYS, Bounds, Codes, Query, as_fine, encode, fine, rough
-from trivium.kernels import COMPILED, float_products, nearest
+from trivium.index.codes import ARRAYS, Codes, Query, as_fine, as_halves, encode, fine
+from trivium.kernels import COMPILED, float_products, nearest, sums
+from trivium.kernels.underway import UnderWay
 from trivium.vectors import Floats32
 
 FLOAT32_STEP = 2.0**-23
@@ -25,6 +26,8 @@ CODED_FROM = 4_096 if COMPILED else 1 << 62
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+_NONE, _NOTHING = np.empty(0, np.int64), np.empty(0)
 
 Precision = Literal["rough", "fine", "exact"]
 
@@ -83,18 +86,69 @@ class Block:
             self._arrays.release()
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """A fast pass over the allowed vectors, from which exact neighbours are taken.
+class Pass:
+    """One block and a query: about the cosine of each allowed row, then who is nearest.
 
-    `rows` are the allowed rows of each block, ascending; None where all are.
+    It is begun when it is made. `rows` are the allowed ones, ascending; None where all are.
     """
 
-    blocks: Sequence[Block]
-    rows: Sequence[Rows | None]
+    def __init__(
+        self, block: Block, rows: Rows | None, query: Query, wanted: int, coded_from: int
+    ) -> None:
+        self.block, self.rows = block, rows
+        self._query = query
+        self._count = len(block) if rows is None else len(rows)
+        self._under_way: UnderWay | None = None
+        if self._count and len(block) >= coded_from:
+            halves, closer = as_halves(block.codes, query), as_fine(block.codes, query)
+            wanted = min(wanted, self._count)
+            self._under_way = UnderWay(halves, closer, rows, wanted, block.matrix, query.exactly)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether what is told is further from the cosines than float32 is."""
+        return self._under_way is not None
+
+    @cached_property
+    def _single(self) -> Floats32:
+        return float_products(self.block.matrix, self.rows, self._query.vector)
+
+    def middles(self, precision: Precision) -> Floats32:
+        """About the cosine of every allowed row, or as exact as bytes or float32 make it."""
+        if self._under_way is None or precision == "exact":
+            return self._single
+        if precision == "fine":
+            return fine(self.block.codes, self.rows, self._query).middle
+        return self._under_way.middle
+
+    def sums(self, precision: Precision) -> tuple[float, float]:
+        """The sum of these and that of their squares, about right."""
+        if self._under_way and precision == "rough":
+            return self._under_way.sums
+        return sums(self.middles(precision))
+
+    def nearest(self, count: int) -> tuple[Rows, Floats]:
+        """Chunk numbers and float64 cosines of at least the `count` nearest."""
+        count = min(count, len(self))
+        if self._under_way:
+            rows, cosines = self._under_way.nearest(count)
+        else:
+            error, vector = _error(self._query.vector), self._query.exactly
+            rows, cosines = nearest(
+                self._single, error, self.rows, count, None, self.block.matrix, vector
+            )
+        return self.block.numbers[rows], cosines
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Who is near to a query among the allowed vectors: exact, and begun before it is asked."""
+
     query: Floats32
-    coded: Query
-    rough: Sequence[Bounds]
+    passes: Sequence[Pass]
     considered: int
 
     @classmethod
@@ -103,55 +157,29 @@ class Neighbours:
         blocks: Sequence[Block],
         rows: Sequence[Rows | None],
         query: Floats32,
+        wanted: int,
         coded_from: int = CODED_FROM,
     ) -> Neighbours:
+        """Of the allowed rows of each block; `wanted` is how many will probably be asked for."""
         coded = Query.of(query)
-        found = [
-            _single_precision(block, chosen, query)
-            if len(block) < coded_from
-            else _by_halves(block, chosen, coded)
+        passes = [
+            Pass(block, chosen, coded, wanted, coded_from)
             for block, chosen in zip(blocks, rows, strict=True)
         ]
-        return cls(blocks, rows, query, coded, found, sum(len(one) for one in found))
+        return cls(query, passes, sum(map(len, passes)))
 
     @property
     def is_rough(self) -> bool:
-        """Whether the middles of the bounds are further from the cosines than float32 is."""
-        return any(len(one) and one.spread > 1e-3 for one in self.rough)
-
-    def middles(self, precision: Precision) -> list[Floats32]:
-        """About the cosine of every allowed row, or as exact as bytes or float32 make it."""
-        triples = zip(self.blocks, self.rows, self.rough, strict=True)
-        if precision == "exact":
-            return [_single_precision(block, rows, self.query).middle for block, rows, _ in triples]
-        if precision == "fine":
-            return [self._fine(*triple).middle for triple in triples]
-        return [one.middle for one in self.rough]
-
-    def _fine(self, block: Block, rows: Rows | None, one: Bounds) -> Bounds:
-        return one if self._is_exact(one) else fine(block.codes, rows, self.coded)
+        """Whether any of it is rough."""
+        return any(one.is_rough for one in self.passes)
 
     def nearest(self, count: int) -> tuple[Rows, Floats]:
         """Chunk numbers and float64 cosines of at least the `count` nearest."""
-        if not self.considered:
-            return np.empty(0, np.int64), np.empty(0)
-        query, numbers, cosines = self.query.astype(np.float64), [], []
-        for block, chosen, one in zip(self.blocks, self.rows, self.rough, strict=True):
-            if len(one):
-                closer = None if self._is_exact(one) else as_fine(block.codes, self.coded)
-                wanted = min(count, len(one))
-                rows, found = nearest(
-                    one.middle, one.spread, chosen, wanted, closer, block.matrix, query
-                )
-                numbers.append(block.numbers[rows])
-                cosines.append(found)
-        if len(numbers) == 1:
-            return numbers[0], cosines[0]
-        return np.concatenate(numbers), np.concatenate(cosines)
-
-    def _is_exact(self, bounds: Bounds) -> bool:
-        """Whether they are as exact as float32 already."""
-        return bounds.spread <= _error(self.query)
+        found = [one.nearest(count) for one in self.passes if len(one)]
+        if len(found) == 1:
+            return found[0]
+        numbers, cosines = zip(*found, strict=True) if found else ((), ())
+        return np.concatenate([_NONE, *numbers]), np.concatenate([_NOTHING, *cosines])
 
 
 def _error(query: Floats32) -> float:
@@ -160,14 +188,3 @@ def _error(query: Floats32) -> float:
     The sum of |products| of two unit vectors is at most 1, so a sum is off by less than this.
     """
     return len(query) * FLOAT32_STEP
-
-
-def _by_halves(block: Block, rows: Rows | None, coded: Query) -> Bounds:
-    if rows is None or 4 * len(rows) <= len(block):
-        return rough(block.codes, rows, coded)
-    found = rough(block.codes, None, coded)
-    return Bounds(found.middle[rows], found.spread)
-
-
-def _single_precision(block: Block, rows: Rows | None, query: Floats32) -> Bounds:
-    return Bounds(float_products(block.matrix, rows, query), _error(query))

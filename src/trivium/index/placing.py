@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,3 +55,17 @@ class Places:
             numbers & ((1 << PAGE_BITS) - 1)
         )
         return cells
+
+
+def pieces(places: Rows, count: int) -> Iterator[tuple[int, Rows | slice, Rows]]:
+    """For each of so many pieces: which of the places are in it, and in which rows.
+
+    Mostly one piece has all of them.
+    """
+    if count == 1 and len(places) and places.min() >= 0:
+        yield 0, slice(None), places
+        return
+    owners = places >> ROW_BITS
+    for piece in range(count):
+        here = np.flatnonzero(owners == piece)
+        yield piece, here, places[here] & ROW_MASK

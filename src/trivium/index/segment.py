@@ -24,6 +24,7 @@ from trivium.types import COLUMNS
 WIDTH = len(COLUMNS)
 BODY = COLUMNS.index("body")
 GAP = -1
+MOST_TERMS = 10_000  # looked up and remembered: what is asked for and not there has no end
 POSTINGS = ("posting.rows", "posting.body", "extra.posting", "extra.column", "extra.count")
 
 
@@ -95,12 +96,12 @@ class Segment:
     def id(self, row: int) -> str:
         return self.ids(np.array([row], np.int64))[0]
 
-    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+    def ids(self, rows: NDArray[np.int64]) -> tuple[str, ...]:
         """The chunk ids of these rows."""
-        return chunk_ids(self._named, rows)
+        return chunk_ids(self.named, rows)
 
     @cached_property
-    def _named(self) -> Named:
+    def named(self) -> Named:
         ids, arrays = self.documents.ids, self.arrays
         version, ordinal = arrays["row.version"], arrays["row.ordinal"]
         return Named(ids.blob, ids.offsets, self.document, version, ordinal)
@@ -118,12 +119,13 @@ class Segment:
         return known
 
     def term(self, text: str) -> int:
-        """The number of a term, or -1; looked up once."""
-        known = self._terms.get(text, -1)
-        if known < 0:
+        """The number of a term, or -1; looked up once, for every leg asks for it."""
+        known = self._terms.get(text)
+        if known is None:
             known = self.terms.find(text)
-            if known >= 0:  # what is not there could be anything: remembering it would have no end
-                self._terms[text] = known
+            if len(self._terms) >= MOST_TERMS:
+                self._terms.clear()
+            self._terms[text] = known
         return known
 
     def postings(self, term: int) -> Postings:

@@ -14,7 +14,7 @@ from trivium.index import bm25 as words
 from trivium.index import lookup, standing
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
-from trivium.index.placing import ROW_BITS, ROW_MASK, Places
+from trivium.index.placing import ROW_BITS, Places, pieces
 from trivium.index.segment import Segment
 from trivium.index.selection import KEPT, Selection, SubjectsOfTypes, key_of, moments, select
 from trivium.index.standing import Standing, units_of
@@ -144,10 +144,11 @@ class Seen:
             rows = first if count <= depth else self._tallied(answer.scores, allowed, count)[1]
             return Standing.of(rows, answer.scores)
 
-        chosen = self.first_units(best, total, depth, unit)
+        ids, found = self.first_units(best, total, depth, unit)
         matched = self._count_units(answer.scores, tallies, unit)
         yardstick = lookup.of_words(self, answer.scores, tallies, allowed.total)
-        return Found(chosen, len(chosen) == total, matched, answer.ceiling, yardstick=yardstick)
+        every = len(ids) == total
+        return Found(ids, found, every, matched, answer.ceiling, yardstick=yardstick)
 
     def _tallied(
         self, scores: Sequence[Floats], allowed: Selection, count: int
@@ -183,33 +184,34 @@ class Seen:
             self._phrases[terms] = known
         return known
 
-    def nearest(self, vector: Floats32, allowed: Selection, depth: int, unit: Unit) -> Found:
+    def neighbours(self, vector: Floats32, allowed: Selection, depth: int) -> Neighbours:
+        """Who is near to a vector: begins to look for so many."""
         blocks = [living.block for living in self.snapshot.blocks]
-        neighbours = Neighbours.of(blocks, allowed.vectors, vector)
+        return Neighbours.of(blocks, allowed.vectors, vector, depth)
 
+    def nearest(self, neighbours: Neighbours, allowed: Selection, depth: int, unit: Unit) -> Found:
         total = neighbours.considered
-        chosen = self.first_units(
+        ids, scores = self.first_units(
             lambda count: self.standing(*neighbours.nearest(count)), total, depth, unit
         )
         yardstick = lookup.of_vectors(self, neighbours)
-        return Found(chosen, len(chosen) == total, total, 1.0, allowed.embedded - total, yardstick)
+        every, missing = len(ids) == total, allowed.embedded - total
+        return Found(ids, scores, every, total, 1.0, missing, yardstick)
 
-    def places(self, chunks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The segment and the row where each visible chunk stands; -1 and -1 for any other."""
+    def places(self, chunks: Sequence[str]) -> NDArray[np.int64]:
+        """The place of each visible chunk; -1 for any other."""
         recent, before = self._given
         found = np.fromiter(map(recent.get, chunks, repeat(-1)), np.int64, len(chunks))
-        for place in np.flatnonzero(found < 0).tolist():
+        for place in (found < 0).nonzero()[0].tolist():
             known = before.get(chunks[place])
             found[place] = self._looked_up(chunks[place]) if known is None else known
-        return found >> ROW_BITS, np.where(found < 0, found, found & ROW_MASK)
+        return found
 
     def numbers_of(self, chunks: Sequence[str]) -> NDArray[np.int64]:
         """The store's number of each visible chunk; -1, which no chunk has, for any other."""
         numbers = np.full(len(chunks), -1, np.int64)
-        segments, rows = self.places(chunks)
-        for segment, living in enumerate(self.snapshot.segments):
-            here = np.flatnonzero(segments == segment)
-            numbers[here] = living.segment.numbers[rows[here]]
+        for segment, here, rows in pieces(self.places(chunks), len(self.segments)):
+            numbers[here] = self.segments[segment].numbers[rows]
         return numbers
 
     def _looked_up(self, chunk: str) -> int:
@@ -233,8 +235,8 @@ class Seen:
                 if name not in firsts or chunk < firsts[name]:
                     firsts[name] = chunk
         ordered = sorted(firsts.values())  # as a ranking breaks ties: by the ids of chunks
-        scored = tuple((chunk, 0.0) for chunk in ordered[:depth])
-        return Found(scored, len(ordered) <= depth, len(ordered))
+        chosen = tuple(ordered[:depth])
+        return Found(chosen, (0.0,) * len(chosen), len(ordered) <= depth, len(ordered))
 
     def standing(self, numbers: NDArray[np.int64], scores: Floats) -> Standing:
         """Chunks that are told by number, those that are alive."""
@@ -244,14 +246,13 @@ class Seen:
 
     def first_units(
         self, best: Callable[[int], Standing], total: int, units: int, unit: Unit
-    ) -> tuple[tuple[str, float], ...]:
+    ) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The ids and scores of the first so many units; where they stand is remembered."""
         chosen = standing.first_units(self.segments, best, total, units, unit)
-        ids = standing.ids_at(self.segments, chosen.places)
         if len(self._given[0]) > MOST_GIVEN:
             self._given[:] = [{}, self._given[0]]
-        self._given[0].update(zip(ids, chosen.places.tolist(), strict=True))
-        return tuple(zip(ids, chosen.scores.tolist(), strict=True))
+        self._given[0].update(zip(chosen.ids, chosen.places.tolist(), strict=True))
+        return tuple(chosen.ids), tuple(chosen.scores)
 
     @cached_property
     def segments(self) -> list[Segment]:

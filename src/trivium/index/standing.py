@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trivium.index.placing import ROW_BITS, ROW_MASK
 from trivium.index.segment import Segment
+from trivium.kernels import first_units as beginning
 from trivium.types import Unit
 
 Rows = NDArray[np.int64]
@@ -37,20 +38,64 @@ class Standing(NamedTuple):
         return Standing(self.places[order], self.scores[order])
 
 
+class Chosen(NamedTuple):
+    """The beginning of a ranking: ids, where they stand, scores."""
+
+    ids: Sequence[str]
+    places: Rows
+    scores: Sequence[float]
+
+
 def first_units(
     segments: Segments, best: Callable[[int], Standing], total: int, units: int, unit: Unit
-) -> Standing:
+) -> Chosen:
     """The shortest beginning of a ranking of `total` chunks that holds so many units.
 
     `best(count)` gives at least the `count` best chunks; it is asked for more until that is enough.
     """
     count = units
     while True:
-        ranked = in_order(segments, best(min(count, total))).at(slice(count))
-        length = _holding(units_at(segments, ranked.places, unit), units)
-        if length or count >= total:
-            return ranked.at(slice(length or None))
+        found = best(min(count, total))
+        owner = _only_owner(segments, found.places)
+        if owner is None or unit == "entity":
+            chosen = _beginning(segments, found, count, units, unit, count >= total)
+        else:
+            chosen = _beginning_in(segments, owner, found, count, units, unit, count >= total)
+        if chosen:
+            return chosen
         count *= 4
+
+
+def _beginning_in(
+    segments: Segments,
+    owner: int,
+    found: Standing,
+    count: int,
+    units: int,
+    unit: Unit,
+    in_any_case: bool,
+) -> Chosen | None:
+    """`_beginning` where all chunks are in one segment, as mostly they are in the large one."""
+    named, rows = segments[owner].named, found.places & ROW_MASK
+    chosen = beginning(named, rows, found.scores, count, units, unit == "document")
+    if chosen is None and in_any_case:
+        chosen = beginning(named, rows, found.scores, count, min(count, len(rows)), False)
+    if chosen is None:
+        return None
+    ids, rows, scores = chosen
+    return Chosen(ids, rows + (owner << ROW_BITS), scores)
+
+
+def _beginning(
+    segments: Segments, found: Standing, count: int, units: int, unit: Unit, in_any_case: bool
+) -> Chosen | None:
+    """The beginning of the first `count` that holds so many units; if it does not, all or none."""
+    ranked = in_order(segments, found).at(slice(count))
+    length = _holding(units_at(segments, ranked.places, unit), units)
+    if not length and not in_any_case:
+        return None
+    places, scores = ranked.at(slice(length or None))
+    return Chosen(ids_at(segments, places), places, scores.tolist())
 
 
 def in_order(segments: Segments, found: Standing) -> Standing:
@@ -65,8 +110,6 @@ def in_order(segments: Segments, found: Standing) -> Standing:
 
 def ids_at(segments: Segments, places: Rows) -> list[str]:
     """The chunk ids of these places."""
-    if len(segments) == 1:
-        return segments[0].ids(places)
     ids = [""] * len(places)
     for segment, here in _by_segment(segments, places):
         for place, id in zip(here.tolist(), segment.ids(places[here] & ROW_MASK), strict=True):
@@ -79,10 +122,9 @@ def units_at(segments: Segments, places: Rows, unit: Unit) -> Sequence[Hashable]
     if unit == "chunk":
         return list(places.tolist())
     if unit == "document":  # which lies in one segment as a whole
-        numbers = np.empty(len(places), np.int64)
-        for index, (segment, here) in enumerate(_by_segment(segments, places)):
-            numbers[here] = segment.document[places[here] & ROW_MASK]
-            numbers[here] += index << ROW_BITS
+        numbers = places & ~ROW_MASK
+        for segment, here in _by_segment(segments, places):
+            numbers[here] += segment.document[places[here] & ROW_MASK]
         return list(numbers.tolist())
     names: list[Hashable] = [""] * len(places)
     for segment, here in _by_segment(segments, places):
@@ -95,7 +137,7 @@ def units_at(segments: Segments, places: Rows, unit: Unit) -> Sequence[Hashable]
 def units_of(segment: Segment, rows: Rows, unit: Unit) -> list[str]:
     """The unit that each of these rows belongs to."""
     if unit == "chunk":
-        return segment.ids(rows)
+        return list(segment.ids(rows))
     documents = [segment.document_id(one) for one in segment.document[rows].tolist()]
     if unit == "document":
         return documents
@@ -108,10 +150,18 @@ def units_of(segment: Segment, rows: Rows, unit: Unit) -> list[str]:
 
 def _by_segment(segments: Segments, places: Rows) -> list[tuple[Segment, Rows]]:
     """Each segment, and which of the places are in it."""
-    if len(segments) == 1:
-        return [(segments[0], np.arange(len(places)))]
     owners = places >> ROW_BITS
     return [(one, np.flatnonzero(owners == index)) for index, one in enumerate(segments)]
+
+
+def _only_owner(segments: Segments, places: Rows) -> int | None:
+    """Which segment all the places are in; None if there is none."""
+    if not len(places):
+        return None
+    if len(segments) == 1:
+        return 0
+    first = int(places.min()) >> ROW_BITS
+    return first if first == int(places.max()) >> ROW_BITS else None
 
 
 def _ties_across(ranked: Standing) -> bool:

@@ -297,10 +297,10 @@ class Named(NamedTuple):
     ordinal: Array
 
 
-def chunk_ids(named: Named, rows: Rows) -> list[str]:
+def chunk_ids(named: Named, rows: Rows) -> tuple[str, ...]:
     """The ids of the chunks in these rows."""
     if native:
-        found: list[str] = native.chunk_ids(*named, rows.astype(np.int64, copy=False))
+        found: tuple[str, ...] = native.chunk_ids(*named, rows.astype(np.int64, copy=False))
         return found
     ids = []
     for row in rows.tolist():
@@ -308,4 +308,28 @@ def chunk_ids(named: Named, rows: Rows) -> list[str]:
         name = named.blob[named.offsets[document] : named.offsets[document + 1]].tobytes()
         text = name.decode("utf-8", "surrogatepass")
         ids.append(chunk_id(text, int(named.version[row]), int(named.ordinal[row])))
-    return ids
+    return tuple(ids)
+
+
+Beginning = tuple[tuple[str, ...], Rows, tuple[float, ...]]
+"""Of a ranking: ids, rows and scores, best first, of equal ones the first row."""
+
+
+def first_units(
+    named: Named, rows: Rows, scores: Floats, among: int, wanted: int, by_document: bool
+) -> Beginning | None:
+    """The shortest beginning of the ranking of these rows that holds so many documents, or else
+    chunks; None if the first so many `among` them do not.
+    """
+    if native:
+        found = native.first_units(*named, rows, scores, among, wanted, by_document)
+        return found and (found[0], np.frombuffer(found[1], np.int64), found[2])
+    order = np.lexsort((rows, -scores))[:among]
+    units = (named.document[rows] if by_document else rows)[order].tolist()
+    seen: set[int] = set()
+    for length, unit in enumerate(units, start=1):
+        seen.add(unit)
+        if len(seen) == wanted:
+            chosen = rows[order[:length]]
+            return chunk_ids(named, chosen), chosen, tuple(scores[order[:length]].tolist())
+    return None

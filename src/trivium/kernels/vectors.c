@@ -1,5 +1,5 @@
 /* Products of a query with many rows: of half-bytes, bytes, float32, and exactly in float64. */
-#include "kernels.h"
+#include "vectors.h"
 #include <string.h>
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
@@ -10,20 +10,7 @@
 #define AHEAD 4 /* rows that are asked for before their turn, where they do not follow each other */
 #define FURTHER 24 /* the same where they do: what the processor fetches by itself ends with a page */
 #define LINE 64 /* bytes that come from memory at once */
-#define STRETCH 1024 /* numbers that are added up as float32 before they go to a sum in float64 */
 #define LANES 8 /* rows that are added up side by side: one alone waits for each of its sums */
-
-/* Rows of codes, which of them, and what is made of each product: (factor · product + shift) · step
- * · scale. */
-typedef struct {
-    const char *codes;
-    const float *steps;
-    const int64_t *rows;
-    Py_ssize_t count, width;
-    const int8_t *query;
-    int64_t factor, shift;
-    float scale, *out;
-} Pass;
 
 typedef float FloatProduct(const float *row, const float *query, Py_ssize_t width);
 
@@ -90,8 +77,8 @@ of_floats(const float *row, const float *query, Py_ssize_t width)
            ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-static void (*pass_halves)(const Pass *) = pass_of_halves;
-static void (*pass_bytes)(const Pass *) = pass_of_bytes;
+void (*pass_halves)(const Pass *) = pass_of_halves;
+void (*pass_bytes)(const Pass *) = pass_of_bytes;
 static FloatProduct *floats = of_floats;
 
 #ifdef WITH_AVX2
@@ -176,8 +163,7 @@ choose_instructions(void)
 #endif
 }
 
-/* Whether `chosen`, or all, of the rows are `count` rows that exist. */
-static int
+int
 exist(const Py_buffer *chosen, Py_ssize_t known, Py_ssize_t count)
 {
     const int64_t *rows = chosen->buf;
@@ -236,8 +222,7 @@ float_products(PyObject *Py_UNUSED(module), PyObject *args)
     return finished(all, 4, NULL);
 }
 
-/* The products of these rows, or of the first `count`, each added up from first to last. */
-static void
+void
 add_exactly(const float *matrix, const int64_t *rows, Py_ssize_t count, const double *vector,
             Py_ssize_t width, double *out)
 {
@@ -272,199 +257,4 @@ exact_products(PyObject *Py_UNUSED(module), PyObject *args)
     add_exactly(all[0].buf, all[1].buf, count, all[2].buf, width, all[3].buf);
     Py_END_ALLOW_THREADS
     return finished(all, 4, NULL);
-}
-
-/* The least of the highest values, of which there are `wanted`; `heap` has room for so many. */
-static double
-least_of_highest(const float *values, Py_ssize_t count, double *heap, Py_ssize_t wanted)
-{
-    for (Py_ssize_t i = 0; i < wanted; i++) {
-        heap[i] = values[i];
-        heap_rise(heap, i);
-    }
-    for (Py_ssize_t i = wanted; i < count; i++)
-        if (values[i] > heap[0]) {
-            heap[0] = values[i];
-            heap_sink(heap, wanted);
-        }
-    return heap[0];
-}
-
-/* The highest value of each run, by which most are passed over. */
-WIDE static void
-find_peaks(const float *values, Py_ssize_t count, float *peaks)
-{
-    for (Py_ssize_t start = 0; start < count; start += RUN) {
-        Py_ssize_t end = start + RUN < count ? start + RUN : count;
-        float peak = values[start];
-#pragma omp simd reduction(max : peak)
-        for (Py_ssize_t i = start; i < end; i++)
-            peak = values[i] > peak ? values[i] : peak;
-        *peaks++ = peak;
-    }
-}
-
-/* Adds up the values and their squares, in any order: as float32 for a stretch, then in float64. */
-WIDE static void
-add_up(const float *values, Py_ssize_t count, double *total, double *square)
-{
-    for (Py_ssize_t start = 0; start < count; start += STRETCH) {
-        Py_ssize_t end = start + STRETCH < count ? start + STRETCH : count;
-        float sum = 0, squares = 0;
-#pragma omp simd reduction(+ : sum, squares)
-        for (Py_ssize_t i = start; i < end; i++) {
-            sum += values[i];
-            squares += values[i] * values[i];
-        }
-        *total += sum;
-        *square += squares;
-    }
-}
-
-/* sums(values float32) → (sum, sum of squares), about right: added up in any order. */
-PyObject *
-sums(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    Py_buffer values;
-    double total = 0, square = 0;
-    if (!PyArg_ParseTuple(args, "y*", &values))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    add_up(values.buf, ITEMS(values, float), &total, &square);
-    Py_END_ALLOW_THREADS
-    let_go(&values, 1);
-    return Py_BuildValue("dd", total, square);
-}
-
-/* What is asked of a pass: who is among the nearest, of rows whose cosines lie within `spread` of
- * their `middle`. `rows` are those of the block, where not all were passed over. Without codes
- * `spread` is that of float32. */
-typedef struct {
-    const float *middle, *peaks;
-    const int64_t *rows;
-    Py_ssize_t count;
-    float spread, fine_spread, room;
-    Pass fine;
-    const float *matrix;
-    const double *query;
-    Py_ssize_t wanted, width;
-} Search;
-
-/* Rows that are being looked at: their middles by the codes. */
-typedef struct {
-    int64_t *rows;
-    float *middle;
-    Py_ssize_t count;
-} Looked;
-
-/* Looks at the rows whose middle is at least as high as the cut. */
-static void
-look(const Search *all, float cut, Looked *looked)
-{
-    looked->count = 0;
-    for (Py_ssize_t start = 0; start < all->count; start += RUN) {
-        Py_ssize_t end = start + RUN < all->count ? start + RUN : all->count;
-        for (Py_ssize_t i = start; all->peaks[start / RUN] >= cut && i < end; i++)
-            if (all->middle[i] >= cut)
-                looked->rows[looked->count++] = i;
-    }
-    if (!all->fine.codes)
-        for (Py_ssize_t i = 0; i < looked->count; i++)
-            looked->middle[i] = all->middle[looked->rows[i]];
-    for (Py_ssize_t i = 0; all->rows && i < looked->count; i++)
-        looked->rows[i] = all->rows[looked->rows[i]];
-    if (all->fine.codes) {
-        Pass pass = all->fine;
-        pass.rows = looked->rows;
-        pass.count = looked->count;
-        pass.out = looked->middle;
-        pass_bytes(&pass);
-    }
-}
-
-/* Finds the nearest, and all that equal the last; their number. `looked` has room for all rows,
- * `exact` for as many, and `heap` for those that are wanted. */
-static Py_ssize_t
-find_nearest(const Search *all, Looked *looked, double *heap, double *exact)
-{
-    float margin = all->fine_spread + all->room, spread = all->spread;
-    Py_ssize_t runs = (all->count + RUN - 1) / RUN;
-    /* those that look best show how good the nearest are at least; then who may be as good */
-    double first = runs < all->wanted
-                       ? least_of_highest(all->middle, all->count, heap, all->wanted)
-                       : least_of_highest(all->peaks, runs, heap, all->wanted);
-    look(all, (float)first, looked);
-    float sure = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
-    look(all, sure - spread - all->room, looked);
-    float surer = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
-    Py_ssize_t left = 0;
-    for (Py_ssize_t i = 0; i < looked->count; i++)
-        if (looked->middle[i] >= surer - margin)
-            looked->rows[left++] = looked->rows[i];
-    add_exactly(all->matrix, looked->rows, left, all->query, all->width, exact);
-    for (Py_ssize_t i = 0; i < left; i++) {
-        exact[i] = exact[i] < -1 ? -1 : exact[i] > 1 ? 1 : exact[i];
-        looked->middle[i] = (float)exact[i]; /* rounding keeps the order: a cut that is below */
-    }
-    double cut = least_of_highest(looked->middle, left, heap, all->wanted);
-    Py_ssize_t held = 0;
-    for (Py_ssize_t i = 0; i < left; i++)
-        if (looked->middle[i] >= cut) {
-            looked->rows[held] = looked->rows[i];
-            exact[held++] = exact[i];
-        }
-    return held;
-}
-
-/* nearest(middle float32, spread, rows or None, wanted, codes int8 or None, steps float32 or None,
- * query of codes or None, scale, fine spread, room, matrix float32, query float64) → (rows int64,
- * cosines float64) as bytes: the nearest rows, ascending, at least as many as wanted. */
-PyObject *
-nearest(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    Py_buffer all[7]; /* middle, rows, codes, steps, query of codes, matrix, query */
-    Search search = {0};
-    float scale;
-    if (!PyArg_ParseTuple(args, "y*fz*nz*z*z*fffy*y*", &all[0], &search.spread, &all[1],
-                          &search.wanted, &all[2], &all[3], &all[4], &scale, &search.fine_spread,
-                          &search.room, &all[5], &all[6]))
-        return NULL;
-    search.middle = all[0].buf;
-    search.count = ITEMS(all[0], float);
-    search.rows = all[1].buf;
-    search.matrix = all[5].buf;
-    search.query = all[6].buf;
-    search.width = ITEMS(all[6], double);
-    Py_ssize_t known = search.width ? ITEMS(all[5], float) / search.width : 0;
-    int fits = search.wanted > 0 && search.wanted <= search.count && exist(&all[1], known, search.count);
-    if (all[2].buf) {
-        search.fine = (Pass){all[2].buf, all[3].buf, NULL, 0, all[4].len, all[4].buf, 1, 0, scale, NULL};
-        fits = fits && all[4].len == search.width && all[2].len == known * search.width &&
-               ITEMS(all[3], float) == known;
-    }
-    if (!fits)
-        return finished(all, 7, "nearest: the arrays do not fit each other");
-    size_t count = (size_t)search.count;
-    float *peaks = malloc((count / RUN + 1) * sizeof(float));
-    Looked looked = {malloc(count * sizeof(int64_t)), malloc(count * sizeof(float)), 0};
-    double *heap = malloc((size_t)search.wanted * sizeof(double)), *exact = malloc(count * sizeof(double));
-    Py_ssize_t held = -1;
-    if (peaks && looked.rows && looked.middle && heap && exact) {
-        Py_BEGIN_ALLOW_THREADS
-        find_peaks(search.middle, search.count, peaks);
-        search.peaks = peaks;
-        held = find_nearest(&search, &looked, heap, exact);
-        Py_END_ALLOW_THREADS
-    }
-    PyObject *found =
-        held < 0 ? PyErr_NoMemory()
-                 : Py_BuildValue("y#y#", (char *)looked.rows, held * (Py_ssize_t)sizeof(int64_t),
-                                 (char *)exact, held * (Py_ssize_t)sizeof(double));
-    free(peaks);
-    free(looked.rows);
-    free(looked.middle);
-    free(heap);
-    free(exact);
-    let_go(all, 7);
-    return found;
 }

@@ -161,6 +161,6 @@ class Embedding(Archiving):
             answers = []
             for query in queries:
                 found = view.nearest(unit(model.query(query)), NO_FILTER, DEPTH, "document")
-                chunks = [chunk for chunk, _ in found.scored]
+                chunks = found.ids
                 answers.append(set(view.units(chunks, "document")))
         return answers

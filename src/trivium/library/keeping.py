@@ -87,7 +87,7 @@ class Keeping(Opened):
         with self._store.view(grant) as view:
             check_scopes(view, filter, grant)
             found = view.browse(filter, "document", EVERYTHING)
-            left = [chunk for chunk, _ in found.scored if after is None or chunk > after]
+            left = [chunk for chunk in found.ids if after is None or chunk > after]
             documents = view.documents(left[:limit])
         return documents, found.matched, left[limit - 1] if len(left) > limit else None
 
@@ -97,7 +97,7 @@ class Keeping(Opened):
         with self._store.view(grant) as view:
             check_scopes(view, filter, grant)
             found = view.browse(filter, "document", EVERYTHING)
-            documents = view.documents([chunk for chunk, _ in found.scored])
+            documents = view.documents(found.ids)
             chunks = view.browse(filter, "chunk", 1).matched
         return {"documents": found.matched, "chunks": chunks, "facets": facets(documents)}
 
@@ -110,7 +110,7 @@ class Keeping(Opened):
             found = self._store.find(list(ids), grant)
             return {id: document for id, document in found.items() if document.id == id}
         with self._store.view(grant, as_of) as view:
-            chunks = [chunk for chunk, _ in view.browse(NO_FILTER, "document", EVERYTHING).scored]
+            chunks = [*view.browse(NO_FILTER, "document", EVERYTHING).ids]
             wanted = [chunk for chunk in chunks if document_of(chunk) in ids]
             return {one.document.id: one.document for one in view.records(wanted).values()}
 

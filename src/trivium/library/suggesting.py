@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from trivium.abilities import serves
 from trivium.checks import MEMORY
 from trivium.errors import InvalidValue
 from trivium.library.base import Opened
@@ -43,13 +44,13 @@ class Suggesting(Opened):
             return []
         with self._store.view(grant) as view:
             suggestions = []
-            if isinstance(view, WordSearch):
+            if serves(view, WordSearch):
                 filter = Filter(valid_at=self._now(), exclude=(MEMORY,))
                 titled = view.words(_query(found), TITLES, filter, limit, "document")
-                documents = view.documents([chunk for chunk, _ in titled.scored])
+                documents = view.documents(titled.ids)
                 suggestions = [Suggestion(one.title, "title", one.id) for one in documents]
             last = found[-1]
-            if isinstance(view, SpellingSearch) and last.end == len(text):
+            if serves(view, SpellingSearch) and last.end == len(text):
                 before = text[: last.start]
                 similar = view.starting(last.word, limit)
                 suggestions += [Suggestion(before + one.word, "word") for one in similar]

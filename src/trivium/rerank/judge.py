@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from trivium.confidence import competing, confidence, roads, unit_order
+from trivium.confidence import competing, confidence, roads
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import TIME_OUT, Failed, asked, rerank
@@ -65,17 +65,16 @@ class Judge:
     def _sure(self, ranking: Ranking, legs: Sequence[Leg]) -> tuple[float, tuple[str, ...]]:
         if not ranking.candidates:
             return 0.0, ()
-        chunks = list(
-            dict.fromkeys(id for leg in legs for id in leg.ranking.ids) | dict.fromkeys(ranking.ids)
-        )
-        units = dict(zip(chunks, self.view.units(chunks, self.settings.unit), strict=True))
-        given = roads(legs, units, self.settings.fuse.weights)
-        order = unit_order(_on_roads(ranking), units)
+        given = roads(legs, self._units, self.settings.fuse.weights)
+        order = self._units(_on_roads(ranking).ids)
         if not order:
             return 0.0, ()
         sure = confidence(order[0], given)
         unsure = sure < self.settings.confidence.threshold
         return sure, competing(order, given) if unsure else ()
+
+    def _units(self, chunks: Sequence[str]) -> list[str]:
+        return self.view.units(chunks, self.settings.unit)
 
     def _read(self, reranker: Reranker, query: str, ranking: Ranking) -> dict[str, float]:
         chunks = [one.id for one in ranking.candidates[: self.settings.rerank.depth]]

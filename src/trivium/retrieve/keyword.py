@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from trivium.abilities import serves
 from trivium.config import KeywordSettings
 from trivium.protocols import Found, TextSearch, View, WordSearch
 from trivium.text import Span, content, is_cjk, spans, stop_words
@@ -33,13 +34,13 @@ def search(
     view: View, query: str, settings: KeywordSettings, filter: Filter, depth: int, unit: Unit
 ) -> Leg:
     """The chunks that hold the query's words."""
-    if not isinstance(view, WordSearch):
+    if not serves(view, WordSearch):
         return Leg("keyword", LegState.SKIPPED, note="this library has no word index")
     read = read_query(query, settings)
     if not read.words.clauses:
         return Leg("keyword", LegState.EMPTY, note=read.note, matched=0)
     note = read.note
-    if settings.by == "database" and isinstance(view, TextSearch):
+    if settings.by == "database" and serves(view, TextSearch):
         asked = text_query(query, settings)
         found = view.text_matches(asked, settings.weights, filter, depth, unit)
         note = note or _loosely(asked, found)
@@ -47,7 +48,7 @@ def search(
         found = view.words(read.words, settings.bm25(), filter, depth, unit)
     return Leg(
         "keyword",
-        LegState.OK if found.scored else LegState.EMPTY,
+        LegState.OK if found.ids else LegState.EMPTY,
         found.ranking(),
         note=note,
         terms=read.terms,
@@ -137,10 +138,10 @@ def text_query(query: str, settings: KeywordSettings) -> TextQuery:
 
 def _loosely(asked: TextQuery, found: Found) -> str:
     """What a reader must know of hits that do not hold all that was asked for."""
-    whole = sum(score >= 1 for _, score in found.scored)
-    if not asked.written or whole == len(found.scored):
+    whole = sum(score >= 1 for score in found.scores)
+    if not asked.written or whole == len(found.scores):
         return ""
-    many = len(found.scored)
+    many = len(found.scores)
     return f"{whole} of {many} passages hold all that was asked for, the others some of it"
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from trivium.abilities import serves
 from trivium.config import TrigramSettings
 from trivium.protocols import Found, PassageLikeness, Similar, SpellingSearch, View, WordSearch
 from trivium.retrieve.names import together, ways
@@ -46,13 +47,13 @@ def search(
     view: View, query: str, settings: TrigramSettings, filter: Filter, depth: int, unit: Unit
 ) -> Leg:
     """The chunks that hold what the query's words look like."""
-    if not isinstance(view, SpellingSearch) or not isinstance(view, WordSearch):
+    if not serves(view, SpellingSearch) or not serves(view, WordSearch):
         return Leg("trigram", LegState.SKIPPED, note="this library has no spelling index")
     clauses = tuple(read_query(view, query))
     if not clauses:
         return Leg("trigram", LegState.EMPTY)
     words = WordQuery.any_of(clauses)
-    if settings.by == "database" and isinstance(view, PassageLikeness):
+    if settings.by == "database" and serves(view, PassageLikeness):
         pool = view.words(words, settings.bm25(), filter, MOST_PASSAGES, "chunk")
         found = _resembling(view, view, query, pool, depth, unit)
     else:
@@ -60,7 +61,7 @@ def search(
     terms = frozenset(t for clause in clauses for phrase in clause.phrases for t in phrase.terms)
     return Leg(
         "trigram",
-        LegState.OK if found.scored else LegState.EMPTY,
+        LegState.OK if found.ids else LegState.EMPTY,
         found.ranking(),
         terms=terms,
         guessed=_is_guessed(_content(query), terms),
@@ -73,13 +74,14 @@ def _resembling(
     view: View, passages: PassageLikeness, query: str, pool: Found, depth: int, unit: Unit
 ) -> Found:
     """Those of a pool that resemble the query as a whole, the first that hold `depth` units."""
-    known = passages.resemblance(query, [chunk for chunk, _ in pool.scored])
+    known = passages.resemblance(query, pool.ids)
     alike = [pair for pair in known.items() if pair[1] >= LEAST_RESEMBLANCE]
     ranked = sorted(alike, key=lambda pair: (-pair[1], pair[0]))
     units = view.units([chunk for chunk, _ in ranked], unit)
     firsts = [place for place, one in enumerate(units) if one not in units[:place]]
     cut = firsts[depth - 1] + 1 if len(firsts) >= depth else len(ranked)
-    return Found(tuple(ranked[:cut]), pool.complete and cut == len(ranked), ceiling=1.0)
+    ids, scores = tuple(chunk for chunk, _ in ranked[:cut]), tuple(one for _, one in ranked[:cut])
+    return Found(ids, scores, pool.complete and cut == len(ranked), ceiling=1.0)
 
 
 def read_query(view: SpellingSearch, query: str) -> Iterator[Clause]:

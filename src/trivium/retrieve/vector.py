@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.abilities import serves
 from trivium.errors import LibraryUnavailable
-from trivium.protocols import Embedder, VectorSearch, View
+from trivium.protocols import Embedder, VectorForesight, VectorSearch, View
 from trivium.types import Filter, Leg, LegState, Unit
 from trivium.vectors import unit as to_unit
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
+
+Vector = NDArray[np.float32]
 
 
 def search(
     view: View, query: str, embedder: Embedder | None, filter: Filter, depth: int, unit: Unit
 ) -> Leg:
     """The chunks nearest in meaning; if that cannot be told, the leg says why."""
-    if not isinstance(view, VectorSearch):
+    if not serves(view, VectorSearch):
         return Leg("vector", LegState.SKIPPED, note="this library has no vectors")
     if embedder is None and view.model:
         note = f"the library's vectors are of {view.model}, and there is no such model at hand"
@@ -47,7 +50,7 @@ def search(
         return Leg("vector", LegState.FAILED, note=str(error) or type(error).__name__)
     return Leg(
         "vector",
-        LegState.OK if found.scored else LegState.EMPTY,
+        LegState.OK if found.ids else LegState.EMPTY,
         found.ranking(),
         complete=found.complete,
         yardstick=found.yardstick,
@@ -63,20 +66,50 @@ def _waiting(missing: int) -> str:
 
 
 def asked_ahead(
-    view: View, embedder: Embedder, query: str, threads: Callable[[], Executor]
+    view: View,
+    embedder: Embedder,
+    query: str,
+    filter: Filter,
+    depth: int,
+    threads: Callable[[], Executor] | None,
 ) -> Embedder:
-    """The embedder, already at work on the query; as it is where it would work for nothing."""
+    """The embedder with the query's vector, which the view already looks for; or, with threads,
+    still at work on it in one of them. As it is where it would work for nothing.
+    """
+
+    def vector() -> Vector:
+        made = to_unit(embedder.query(query))
+        if made.any() and serves(view, VectorForesight):
+            view.expect(made, filter, depth)
+        return made
+
     try:
-        fits = isinstance(view, VectorSearch) and view.model == embedder.fingerprint
+        if not serves(view, VectorSearch) or view.model != embedder.fingerprint:
+            return embedder
+        asked = threads().submit(vector).result if threads else _at_once(vector)
     except Exception:  # somebody else's code: the leg meets the same error, and says so
         return embedder
-    return _Ahead(embedder, threads().submit(embedder.query, query)) if fits else embedder
+    return _Ahead(embedder, asked)
+
+
+def _at_once(make: Callable[[], Vector]) -> Callable[[], Vector]:
+    """Makes it, and gives it, or the error, whenever it is asked for."""
+    try:
+        made = make()
+    except Exception as error:
+        failure = error  # the name `error` is gone by then
+
+        def failed() -> Vector:
+            raise failure
+
+        return failed
+    return lambda: made
 
 
 class _Ahead:
     """An embedder that was asked before its answer is needed; a failure comes with the answer."""
 
-    def __init__(self, embedder: Embedder, asked: Future[NDArray[np.float32]]) -> None:
+    def __init__(self, embedder: Embedder, asked: Callable[[], Vector]) -> None:
         self._embedder, self._asked = embedder, asked
 
     @property
@@ -91,8 +124,8 @@ class _Ahead:
     def dimension(self) -> int:
         return self._embedder.dimension
 
-    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def documents(self, texts: Sequence[str]) -> Vector:
         return self._embedder.documents(texts)
 
-    def query(self, text: str) -> NDArray[np.float32]:
-        return self._asked.result()
+    def query(self, text: str) -> Vector:
+        return self._asked()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from trivium.abilities import serves
 from trivium.config import SearchSettings
 from trivium.protocols import Frequencies, Likeness, TermStatistics, View
 from trivium.score import tfidf
@@ -66,11 +67,11 @@ class Stage:
         return {name: tfidf.cosine(asked, counts, known) for name, counts in said.items()}
 
     def _frequencies(self, terms: Collection[str]) -> Frequencies:
-        assert isinstance(self.view, TermStatistics)  # the pipeline refuses a view without it
+        assert serves(self.view, TermStatistics)  # the pipeline refuses a view without it
         return self.view.frequencies(terms, tfidf.COLUMNS)
 
     def _meaning(self, leg: Leg, names: Sequence[str]) -> Mapping[str, float]:
         """The cosine of every candidate, also of those that only words have found."""
-        if isinstance(self.view, Likeness) and leg.vector is not None:
+        if serves(self.view, Likeness) and leg.vector is not None:
             return self.view.likeness(leg.vector, names)
         return {candidate.id: candidate.score for candidate in leg.ranking.candidates}

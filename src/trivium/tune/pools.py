@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.abilities import serves
 from trivium.config import SIGNALS
 from trivium.fuse import union
 from trivium.guard import agrees_on_meaning, completed, trusts
@@ -66,7 +67,7 @@ class Shelf:
     _matrix: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
     def rows(self, chunks: Sequence[str]) -> NDArray[np.int64] | None:
-        if not isinstance(self.view, VectorLookup):
+        if not serves(self.view, VectorLookup):
             return None
         new = [chunk for chunk in chunks if chunk not in self._rows]
         if new:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from trivium.abilities import serves
 from trivium.checks import MOST_HITS
 from trivium.pipeline import EVERYTHING, Search, Trail
 from trivium.present import afforded
@@ -268,7 +269,7 @@ class _Question:
             return "it has no text, and so no vector"
         if not any(one.embedding_hash for one in self._stored(chunks)):
             return "it is too short to be worth a vector"
-        if isinstance(view, VectorLookup) and not view.vectors(sorted(chunks)).any():
+        if serves(view, VectorLookup) and not view.vectors(sorted(chunks)).any():
             return "it waits for its vector; 'trivium embed' makes it"
         return "its vector cannot be compared with the query's"
 

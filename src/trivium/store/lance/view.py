@@ -120,12 +120,13 @@ class LanceView(SqliteView):
         near = LanceNeighbours(kept, query, allowed, self._grant.scopes)
 
         total = near.considered
-        chosen = self._seen.first_units(
+        ids, scores = self._seen.first_units(
             lambda count: self._seen.standing(*near.nearest(count)), total, depth, unit
         )
         return Found(
-            chosen,
-            len(chosen) == total,
+            ids,
+            scores,
+            len(ids) == total,
             total,
             1.0,
             selected.embedded - total,

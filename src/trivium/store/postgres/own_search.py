@@ -122,9 +122,9 @@ def found_of(seen: Seen, pairs: Pairs, depth: int, unit: Unit) -> Found:
     """The best of them, ties by id; `matched` counts the units of all."""
     found = seen.standing(*pairs)
     total = len(found.places)
-    chosen = seen.first_units(lambda count: found, total, depth, unit)
+    ids, scores = seen.first_units(lambda count: found, total, depth, unit)
     units = len(set(units_at(seen.segments, found.places, unit)))
-    return Found(chosen, len(chosen) == total, units, ceiling=2.0)
+    return Found(ids, scores, len(ids) == total, units, ceiling=2.0)
 
 
 def word_similarities(

@@ -83,7 +83,9 @@ class PastView(ServerView):
         return found_of(self._seen, pairs, depth, unit)
 
     def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
-        return self._seen.nearest(to_unit(vector), self._allowed(filter), depth, unit)
+        allowed = self._allowed(filter)
+        near = self._seen.neighbours(to_unit(vector), allowed, depth)
+        return self._seen.nearest(near, allowed, depth, unit)
 
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
         return self._seen.vectors(chunks)

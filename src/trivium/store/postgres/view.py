@@ -146,7 +146,7 @@ class PostgresView(ServerView):
     def _nearest(self, query: Floats32, allowed: Allowed, depth: int, unit: Unit) -> Found:
         model = self._model
         if model is None:
-            return Found((), True, 0, 1.0, allowed.count, yardstick(_nothing, [], 0))
+            return Found(missing=allowed.count, ceiling=1.0, yardstick=yardstick(_nothing, [], 0))
 
         def compared() -> Rough:
             return Rough.of(self._connection, model, query, allowed)
@@ -174,8 +174,9 @@ class PostgresView(ServerView):
             with self._transaction.asking():
                 return self._seen.standing(*search.nearest(count))
 
-        chosen = self._seen.first_units(best, total, depth, unit)
-        return Found(chosen, len(chosen) == total, total, 1.0, allowed.count - total, measure)
+        ids, scores = self._seen.first_units(best, total, depth, unit)
+        every, missing = len(ids) == total, allowed.count - total
+        return Found(ids, scores, every, total, 1.0, missing, measure)
 
     def _is_led_by_graph(self, model: Model, allowed: Allowed) -> bool:
         return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,34 +14,26 @@ from trivium.store.record.database import Row
 from trivium.text import bigrams
 from trivium.types import Chunk, Document, Passage, chunk_id
 
+DOCUMENT = tuple(field.name for field in fields(Document))
+"""The columns of a document, in the order of its fields."""
+
 
 def document_of_row(row: Row) -> Document:
-    return Document(
-        id=row["id"],
-        uri=row["uri"],
-        title=row["title"],
-        kind=row["kind"],
-        key=row["key"],
-        context=row["context"],
-        media_type=row["media_type"],
-        category=row["category"],
-        scope=row["scope"],
-        type=row["type"],
-        domain=row["domain"],
-        severity=row["severity"],
-        tags=tuple(json.loads(row["tags"])) if row["tags"] != "[]" else (),
-        metadata=json.loads(row["metadata"]) if row["metadata"] != "{}" else {},
-        given=json.loads(row["given"]) if row["given"] != "{}" else {},
-        valid_from=_time(row["valid_from"]),
-        valid_until=_time(row["valid_until"]),
-        created=_time(row["created"]),
-        updated=_time(row["updated"]),
-        source_hash=row["source_hash"],
-        source_size=row["source_size"],
-        source_mtime=row["source_mtime"],
-        number=row["number"],
-        version=row["version"],
-    )
+    return document_of([row[name] for name in DOCUMENT])
+
+
+def document_of(values: Sequence[Any]) -> Document:
+    """Of what the columns of `DOCUMENT` hold: an answer makes one for each of its hits."""
+    tags, metadata, given = values[12:15]
+    made = [
+        *values[:12],
+        tuple(json.loads(tags)) if tags != "[]" else (),
+        json.loads(metadata) if metadata != "{}" else {},
+        json.loads(given) if given != "{}" else {},
+        *[parse_time(time) if time else None for time in values[15:19]],
+        *values[19:],
+    ]
+    return Document(*made)
 
 
 class Filed(NamedTuple):
@@ -145,24 +138,28 @@ def document_values(document: Document, version: int) -> dict[str, Any]:
     return dict(zip(STORED, document_row(document, version), strict=True))
 
 
-def chunk_of_row(row: Row, version: str = "version") -> Chunk:
-    """The chunk of a row, whose column `version` has the version that the chunk belongs to."""
-    document, number, ordinal = row["document_id"], row[version], row["ordinal"]
-    first, last = row["page_first"], row["page_last"]
+CHUNK = (
+    *("version", "ordinal", "text", "heading", "page_first", "page_last", "start", "end"),
+    *("subject", "predicate", "graph", "embedding_hash"),
+)
+
+
+def chunk_of_row(row: Row) -> Chunk:
+    return chunk_of(row["document_id"], [row[name] for name in CHUNK])
+
+
+def chunk_of(document: str, values: Sequence[Any]) -> Chunk:
+    """The chunk of a document of which the columns of `CHUNK` hold this."""
+    version, ordinal, text, heading, first, last, *rest = values
     return Chunk(
-        id=chunk_id(document, number, ordinal),
-        document=document,
-        version=number,
-        ordinal=ordinal,
-        text=row["text"],
-        heading=tuple(json.loads(row["heading"])) if row["heading"] != "[]" else (),
-        pages=(first, last) if first is not None else None,
-        start=row["start"],
-        end=row["end"],
-        subject=row["subject"],
-        predicate=row["predicate"],
-        graph=row["graph"],
-        embedding_hash=row["embedding_hash"],
+        chunk_id(document, version, ordinal),
+        document,
+        version,
+        ordinal,
+        text,
+        tuple(json.loads(heading)) if heading != "[]" else (),
+        (first, last) if first is not None else None,
+        *rest,
     )
 
 

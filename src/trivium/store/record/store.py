@@ -254,7 +254,7 @@ class RecordStore(ABC):
     def documents(self, filter: Filter, grant: Grant, limit: int | None = None) -> list[Document]:
         with self.view(grant) as view:
             found = view.browse(filter, "document", limit or 1 << 60)
-            ids = [document_of(chunk) for chunk, _ in found.scored]
+            ids = [document_of(chunk) for chunk in found.ids]
             known = self.find(ids, grant)
             return [known[id] for id in ids]
 

@@ -74,8 +74,8 @@ class ReferenceView:
         for record in self._allowed(filter):
             name = unit_of(record, unit)
             firsts[name] = min(firsts.get(name, record.chunk.id), record.chunk.id)
-        scored = [(chunk, 0.0) for chunk in sorted(firsts.values())]
-        return Found(tuple(scored[:depth]), len(scored) <= depth, len(scored))
+        chosen = tuple(sorted(firsts.values()))[:depth]
+        return Found(chosen, (0.0,) * len(chosen), len(firsts) <= depth, len(firsts))
 
     def values(self, name: str) -> frozenset[str]:
         if name == "tags":
@@ -127,9 +127,10 @@ class ReferenceView:
             for clause in query.clauses
             if any(holding(phrase) for phrase in clause.phrases)
         )
-        chosen = self._first_units(scored, depth, unit)
+        ids, scores = self._first_units(scored, depth, unit)
         yardstick = self._yardstick(scored, len(self._allowed(filter)))
-        return Found(chosen, len(chosen) == len(scored), len(units), ceiling, yardstick=yardstick)
+        every = len(ids) == len(scored)
+        return Found(ids, scores, every, len(units), ceiling, yardstick=yardstick)
 
     def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
         query = to_unit(vector)
@@ -145,9 +146,10 @@ class ReferenceView:
                 scored.append((record.chunk.id, float(cosines(row[None, :], query)[0])))
         wanted = [r for r in self._allowed(filter) if r.chunk.embedding_hash]
         missing = len(wanted) - len(scored)
-        chosen = self._first_units(scored, depth, unit)
+        ids, scores = self._first_units(scored, depth, unit)
         yardstick = self._yardstick(scored, len(scored))
-        return Found(chosen, len(chosen) == len(scored), len(scored), 1.0, missing, yardstick)
+        every = len(ids) == len(scored)
+        return Found(ids, scores, every, len(scored), 1.0, missing, yardstick)
 
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
         width = len(next(iter(self.vectors_by_chunk.values()), ()))
@@ -209,15 +211,16 @@ class ReferenceView:
 
     def _first_units(
         self, scored: list[tuple[str, float]], depth: int, unit: Unit
-    ) -> tuple[tuple[str, float], ...]:
-        """The shortest beginning of the ranking that holds `depth` units."""
+    ) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """The shortest beginning of the ranking that holds `depth` units: ids, and scores."""
         ranked = sorted(scored, key=lambda pair: (-pair[1], pair[0]))
         seen: set[str] = set()
         for place, name in enumerate(self.units([id for id, _ in ranked], unit), start=1):
             seen.add(name)
             if len(seen) == depth:
-                return tuple(ranked[:place])
-        return tuple(ranked)
+                ranked = ranked[:place]
+                break
+        return tuple(id for id, _ in ranked), tuple(score for _, score in ranked)
 
     def _vocabulary(self) -> set[str]:
         return {

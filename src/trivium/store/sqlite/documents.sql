@@ -15,9 +15,11 @@ JOIN chunks c ON c.document = d.number AND c.version = json_extract(j.value, '$[
              AND c.ordinal = json_extract(j.value, '$[2]');
 
 -- name: records_with_documents
-SELECT d.*, d.id AS document_id, c.version AS chunk_version, c.ordinal, c.text, c.heading,
-       c.page_first, c.page_last, c."start", c."end", c.embedding_hash, c.subject, c.predicate,
-       c.graph
+SELECT d.id, d.uri, d.title, d.kind, d.key, d.context, d.media_type, d.category, d.scope, d.type,
+       d.domain, d.severity, d.tags, d.metadata, d.given, d.valid_from, d.valid_until, d.created,
+       d.updated, d.source_hash, d.source_size, d.source_mtime, d.number, d.version,
+       c.version, c.ordinal, c.text, c.heading, c.page_first, c.page_last, c."start", c."end",
+       c.subject, c.predicate, c.graph, c.embedding_hash
 FROM json_each(?) j
 JOIN chunks c ON c.number = j.value
 JOIN documents d ON d.number = c.document;

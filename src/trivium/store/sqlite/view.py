@@ -14,15 +14,23 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import ModelMismatch
+from trivium.errors import ModelMismatch, TriviumError
 from trivium.index import spelling
 from trivium.index.arrays import CacheDamaged
+from trivium.index.matrix import Neighbours
 from trivium.index.selection import Selection
 from trivium.index.snapshot import Seen, Snapshot
 from trivium.protocols import Found, Frequencies, Similar
 from trivium.store.record.graph import scopes_of
 from trivium.store.record.past import Past
-from trivium.store.record.rows import chunk_of_row, document_of_row, parts_of
+from trivium.store.record.rows import (
+    DOCUMENT,
+    chunk_of,
+    chunk_of_row,
+    document_of,
+    document_of_row,
+    parts_of,
+)
 from trivium.store.sqlite.connection import (
     Connections,
     SqliteTransaction,
@@ -41,10 +49,26 @@ from trivium.types import (
     WordQuery,
     documents_of,
 )
+from trivium.values import dataclass
 from trivium.vectors import cosines, unpack
 from trivium.vectors import unit as to_unit
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """A search for the nearest that was begun before it was asked for."""
+
+    seen: Seen
+    vector: NDArray[np.float32]
+    filter: Filter
+    neighbours: Neighbours
+
+    def is_for(self, seen: Seen, vector: NDArray[np.float32], filter: Filter) -> bool:
+        """Whether it is what is asked for: of the same state, too."""
+        same = self.seen is seen and self.filter == filter
+        return same and np.array_equal(self.vector, vector)
 
 
 class SqliteView:
@@ -67,7 +91,9 @@ class SqliteView:
         self._masks: dict[Filter, Selection] = {}
         self._lock = threading.RLock()
         self._past: Past | None = None
+        self._entities: dict[str, str] = {}  # of chunks: several stages ask for the same
         self._other_model = model
+        self._expected: _Expected | None = None
         with in_our_words(self._path):
             self._outermost = not self._connection.in_transaction
             if self._outermost:
@@ -110,19 +136,31 @@ class SqliteView:
             lambda: self._seen.words(query, bm25, self._allowed(filter), depth, unit)
         )
 
-    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
-        query = to_unit(vector)
+    def expect(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> None:
+        with suppress(TriviumError, CacheDamaged):
+            near = self._neighbours(vector, filter, depth)
+            self._expected = _Expected(self._seen, vector, filter, near)
 
+    def nearest(self, vector: NDArray[np.float32], filter: Filter, depth: int, unit: Unit) -> Found:
         def answer() -> Found:
-            for living in self._seen.snapshot.blocks:
-                if living.block.width != len(query):
-                    raise ModelMismatch(
-                        f"the query's vector has {len(query)} dimensions, the library's "
-                        f"{living.block.width}; search with the model it was made with"
-                    )
-            return self._seen.nearest(query, self._allowed(filter), depth, unit)
+            expected, self._expected = self._expected, None
+            if expected and expected.is_for(self._seen, vector, filter):
+                near = expected.neighbours
+            else:
+                near = self._neighbours(vector, filter, depth)
+            return self._seen.nearest(near, self._allowed(filter), depth, unit)
 
         return self._repairing(answer)
+
+    def _neighbours(self, vector: NDArray[np.float32], filter: Filter, depth: int) -> Neighbours:
+        query = to_unit(vector)
+        for living in self._seen.snapshot.blocks:
+            if living.block.width != len(query):
+                raise ModelMismatch(
+                    f"the query's vector has {len(query)} dimensions, the library's "
+                    f"{living.block.width}; search with the model it was made with"
+                )
+        return self._seen.neighbours(query, self._allowed(filter), depth)
 
     def vectors(self, chunks: Sequence[str]) -> NDArray[np.float32]:
         return self._repairing(lambda: self._seen.vectors(chunks))
@@ -161,11 +199,12 @@ class SqliteView:
             return list(chunks)
         if unit == "document":
             return documents_of(chunks)
-        records = self.records(chunks)
-        return [
-            records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""
-            for chunk in chunks
-        ]
+        new = [chunk for chunk in chunks if chunk not in self._entities]
+        if new:
+            self._entities |= dict.fromkeys(new, "")
+            for id, record in self.records(new).items():
+                self._entities[id] = record.chunk.subject or record.document.id
+        return [self._entities[chunk] for chunk in chunks]
 
     def records(self, chunks: Sequence[str]) -> dict[str, Record]:
         if self._past:
@@ -177,19 +216,17 @@ class SqliteView:
         with in_our_words(self._path):
             wanted = json.dumps(numbers.tolist())
             rows = self._connection.execute(statements()["records_with_documents"], (wanted,))
-            named = [column[0] for column in rows.description]
-            # a sqlite3.Row looks for a name among all names; that is slow for so many
-            found = [dict(zip(named, row, strict=True)) for row in rows]
+            rows.row_factory = None  # names would take longer to look up than all the rest
+            found = rows.fetchall()
         documents: dict[str, Document] = {}
         records: dict[str, Record] = {}
         for row in found:
-            if not self._grant.allows(row["scope"]):
-                continue
-            document = documents.get(row["id"])
+            document = documents.get(row[0])
             if document is None:
-                document = documents[row["id"]] = document_of_row(row)
-            chunk = chunk_of_row(row, version="chunk_version")
-            records[chunk.id] = Record(document, chunk)
+                document = documents[row[0]] = document_of(row[: len(DOCUMENT)])
+            if self._grant.allows(document.scope):
+                chunk = chunk_of(document.id, row[len(DOCUMENT) :])
+                records[chunk.id] = Record(document, chunk)
         return records
 
     def documents(self, chunks: Sequence[str]) -> list[Document]:

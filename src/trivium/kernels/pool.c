@@ -1,0 +1,148 @@
+/* One pool of threads for all that a process has to do. */
+#include "pool.h"
+
+/* The next piece that nobody has taken: its number, that of `last`, or -1 if there is none now. */
+static Py_ssize_t
+take(Work *work)
+{
+    int is_last = work->taken == work->pieces;
+    if (work->taken > work->pieces || (is_last && (!work->last || work->done < work->pieces)))
+        return -1;
+    return work->taken++;
+}
+
+static void
+carry_out(Work *work, Py_ssize_t number)
+{
+    if (number < work->pieces)
+        work->piece(work, number);
+    else
+        work->last(work);
+}
+
+static int
+is_done(const Work *work)
+{
+    return work->done == work->pieces + (work->last ? 1 : 0);
+}
+
+#if defined(_WIN32)
+
+void
+work_begin(Work *work)
+{
+    work->taken = work->done = 0;
+}
+
+void
+work_end(Work *work)
+{
+    for (Py_ssize_t number; (number = take(work)) >= 0; work->done++)
+        carry_out(work, number);
+}
+
+#else
+
+#include <pthread.h>
+#include <unistd.h>
+
+#define MOST_THREADS 7 /* beside the one that asks: memory is not quicker for more */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, progress = PTHREAD_COND_INITIALIZER;
+static Work *works;     /* those that have begun and not ended, the oldest first */
+static int is_started;  /* whether this process has its threads */
+
+/* Does one piece of any work, with the lock held before and after; whether there was one. */
+static int
+help(Work *work)
+{
+    Py_ssize_t number = take(work);
+    if (number < 0)
+        return 0;
+    pthread_mutex_unlock(&lock);
+    carry_out(work, number);
+    pthread_mutex_lock(&lock);
+    work->done++;
+    if (work->done >= work->pieces) /* it is done, or its last piece may be taken */
+        pthread_cond_broadcast(&progress);
+    return 1;
+}
+
+static void *
+work_for_ever(void *Py_UNUSED(nothing))
+{
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        Work *work = works;
+        while (work && !help(work))
+            work = work->next;
+        if (!work)
+            pthread_cond_wait(&begun, &lock);
+    }
+    return NULL;
+}
+
+/* A child process has the memory and none of the threads. */
+static void
+forget(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&begun, NULL);
+    pthread_cond_init(&progress, NULL);
+    works = NULL;
+    is_started = 0;
+}
+
+/* As many threads as there are other processors; fewer, or none, if the system has no more. */
+static void
+start(void)
+{
+    static int is_watched;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    long count = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+    is_started = 1;
+    if (!is_watched)
+        is_watched = !pthread_atfork(NULL, NULL, forget);
+    if (!is_watched || pthread_attr_init(&attributes))
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    for (long i = 0; i < count && i < MOST_THREADS; i++)
+        if (pthread_create(&thread, &attributes, work_for_ever, NULL))
+            break;
+    pthread_attr_destroy(&attributes);
+}
+
+void
+work_begin(Work *work)
+{
+    work->taken = work->done = 0;
+    work->next = NULL;
+    pthread_mutex_lock(&lock);
+    if (!is_started)
+        start();
+    Work **end = &works;
+    while (*end)
+        end = &(*end)->next;
+    *end = work;
+    pthread_cond_broadcast(&begun);
+    pthread_mutex_unlock(&lock);
+}
+
+void
+work_end(Work *work)
+{
+    pthread_mutex_lock(&lock);
+    while (!is_done(work))
+        if (!help(work))
+            pthread_cond_wait(&progress, &lock);
+    Work **place = &works;
+    while (*place && *place != work)
+        place = &(*place)->next;
+    if (*place)
+        *place = work->next;
+    pthread_mutex_unlock(&lock);
+}
+
+#endif

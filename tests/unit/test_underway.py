@@ -1,0 +1,104 @@
+"""Searches for the nearest in threads of their own: the same answers, and no accidents."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from trivium import kernels
+from trivium.index.codes import Query, as_fine, as_halves, encode
+from trivium.kernels.underway import UnderWay
+from trivium.vectors import Floats32, unit
+
+compiled = pytest.mark.skipif(
+    not kernels.COMPILED, reason="the kernels were installed without a C compiler"
+)
+SIZE = 9_000  # three pieces, the last of which is not full
+
+
+def vectors(seed: int, count: int = SIZE, width: int = 8) -> Floats32:
+    return unit(np.random.default_rng(seed).normal(size=(count, width)))
+
+
+def begun(
+    matrix: Floats32, query: Floats32, rows: NDArray[np.int64] | None = None, count: int = 10
+) -> UnderWay:
+    codes, coded = encode(matrix), Query.of(query)
+    halves, closer = as_halves(codes, coded), as_fine(codes, coded)
+    return UnderWay(halves, closer, rows, count, matrix, coded.exactly)
+
+
+@compiled
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 1_000), st.integers(1, SIZE), st.booleans())
+def test_they_find_what_is_found_without_them(seed: int, size: int, filtered: bool) -> None:
+    matrix, query = vectors(seed, size), vectors(seed + 1, 1)[0]
+    chosen = np.arange(0, size, 3) if filtered else None
+    count = min(10, size if chosen is None else len(chosen))
+    ahead, native = begun(matrix, query, chosen, count), kernels.native
+    try:
+        kernels.native = None
+        plain = begun(matrix, query, chosen, count)
+        rows, cosines = plain.nearest(count)
+        middle, sums = plain.middle, plain.sums
+    finally:
+        kernels.native = native
+    found, exact = ahead.nearest(count)
+    assert (found.tolist(), exact.tolist()) == (rows.tolist(), cosines.tolist())
+    assert ahead.middle.tobytes() == middle.tobytes()
+    assert ahead.sums == pytest.approx(sums, rel=1e-4, abs=1e-2)
+
+
+def test_many_at_once_do_not_meet() -> None:
+    matrix = vectors(1)
+    expected = [begun(matrix, matrix[row]).nearest(10)[0].tolist() for row in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(3):
+            runs = [threads.submit(begun, matrix, matrix[row]) for row in range(40)]
+            found = [run.result().nearest(10)[0].tolist() for run in runs]
+            assert found == expected
+
+
+def test_what_nobody_asks_for_is_given_up() -> None:
+    matrix = vectors(2)
+    for row in range(200):
+        begun(matrix, matrix[row])
+    assert 5 in begun(matrix, matrix[5]).nearest(10)[0]
+
+
+def test_more_may_be_asked_for_than_was_begun_with() -> None:
+    matrix = vectors(3)
+    rows = begun(matrix, matrix[7], count=1).nearest(25)[0]
+    assert len(rows) >= 25
+    assert 7 in rows
+
+
+@compiled
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_process_has_threads_of_its_own() -> None:
+    matrix = vectors(4)
+    expected = begun(matrix, matrix[3]).nearest(10)[0].tolist()
+    child = os.fork()
+    if not child:
+        found = begun(matrix, matrix[3]).nearest(10)[0].tolist()
+        os._exit(0 if found == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@compiled
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    matrix, query = vectors(5, 50), vectors(6, 1)[0]
+    for rows, count in ((np.array([50]), 1), (np.array([-1]), 1), (None, 51), (None, 0)):
+        with pytest.raises(ValueError, match="do not fit"):
+            begun(matrix, query, rows, count)
+    ended = begun(matrix, query)
+    assert len(ended.nearest(10)[0]) >= 10
+    with pytest.raises(ValueError, match="PyCapsule"):
+        kernels.native.end_nearest(ended._begun)
