@@ -12,6 +12,7 @@ KERNELS = Extension(
     sorted(
         f"{NATIVE}/{name}.c"
         for name in (
+            "beside",
             "module",
             "names",
             "nearest",
@@ -19,18 +20,20 @@ KERNELS = Extension(
             "porter",
             "postings",
             "sorting",
+            "strings",
             "tokens",
             "vectors",
             "words",
         )
     ),
-    depends=[f"{NATIVE}/{name}.h" for name in ("kernels", "pool", "vectors", "vocabulary")],
+    depends=[f"{NATIVE}/{name}.h" for name in ("kernels", "numbers", "pool", "vectors", "vocabulary")],
     py_limited_api=True,
     # without them NumPy does the same, more slowly; a wheel to be given away must have them
     optional=os.environ.get("TRIVIUM_KERNELS") != "required",
     # -fopenmp-simd: sums that are marked may be added up in any order, so in wide registers
     extra_compile_args=["-O3", "-ffp-contract=off", "-fopenmp-simd", *THREADS],
     extra_link_args=THREADS,
+    libraries=[] if os.name == "nt" else ["m"],
 )
 
 if sysconfig.get_config_var("Py_GIL_DISABLED"):  # there is no stable interface without the lock

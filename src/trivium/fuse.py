@@ -98,8 +98,9 @@ def blend(legs: Legs, settings: FuseSettings) -> Ranking:
         divisor, weight = divisors[name], settings.weight(name)
         if divisor <= 0:
             return [weight * 0.0] * len(values)
-        # a cosine below 0 is no evidence, neither for nor against
-        return [weight * (max(value, 0.0) / divisor) for value in values]
+        if values and min(values) < 0:  # a cosine below 0 is no evidence, neither for nor against
+            values = [max(value, 0.0) for value in values]
+        return [weight * (value / divisor) for value in values]
 
     return _collect(legs, settings, gains, ScoreKind.BLEND)
 
@@ -113,18 +114,15 @@ METHODS: Mapping[str, Callable[[Legs, FuseSettings], Ranking]] = {
 }
 
 
-def group(ranking: Ranking, units: Mapping[str, str]) -> Ranking:
-    """Keep the best chunk of each unit; the order of what remains does not change."""
-    seen: set[str] = set()
-    kept = []
-    for place, id in enumerate(ranking.ids):
-        unit = units[id]
-        if unit not in seen:
-            seen.add(unit)
-            kept.append(place)
-    if len(kept) == len(ranking):
+def group(ranking: Ranking, units: Sequence[str]) -> Ranking:
+    """Keep the best chunk of each unit, of which there is one for each candidate; the order of what
+    remains does not change.
+    """
+    places = range(len(ranking))
+    first = dict(zip(reversed(units), reversed(places), strict=True))
+    if len(first) == len(ranking):
         return ranking
-    chosen = Columns.of(ranking.candidates).chosen(kept)
+    chosen = Columns.of(ranking.candidates).chosen(sorted(first.values()))
     return Ranking(chosen, ranking.kind, ranking.ceiling)
 
 

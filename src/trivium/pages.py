@@ -13,7 +13,7 @@ from trivium.clock import format_time, parse_time
 from trivium.config import Profile
 from trivium.errors import InvalidValue
 from trivium.text import content_hash
-from trivium.types import Candidate, Part, Ranking, SearchRequest
+from trivium.types import NO_FILTER, Candidate, Part, Ranking, SearchRequest
 from trivium.values import dataclass, replace
 
 DEEPEST = 100_000
@@ -123,21 +123,22 @@ class Cursor:
 def digest_of(request: SearchRequest, profile: Profile | str) -> str:
     """What must be the same on every page of a search; the page size may differ."""
     printed = profile if isinstance(profile, str) else _printed(profile)
+    filter = request.filter if request.filter != NO_FILTER else None
     asked = (
-        *(request.query, request.filter, request.legs, request.include_memories),
+        *(request.query, filter, request.legs, request.include_memories),
         *(request.prefer_tags, request.prefer_domain, request.most_memories, printed),
     )
     return content_hash(repr(asked))[:16]
 
 
 def _printed(profile: Profile) -> str:
-    """A profile in full, printed once: it is the same object from search to search."""
+    """What a profile says, in short, worked out once: the same object comes again and again."""
     known, text = _PRINTED.get(id(profile), (None, ""))
     if known is profile:
         return text
     if len(_PRINTED) >= MOST_PRINTED:
         _PRINTED.clear()
-    text = repr(profile)
+    text = content_hash(repr(profile))
     _PRINTED[id(profile)] = profile, text
     return text
 

@@ -187,7 +187,8 @@ class Search:
         filter = request.filter
         if filter.valid_at is None:
             filter = replace(filter, valid_at=filter.as_of or self.now)
-        if not request.include_memories and "memory" not in filter.kind:
+        wanted = request.include_memories or "memory" in filter.kind
+        if not wanted and MEMORY not in filter.exclude:
             filter = replace(filter, exclude=(*filter.exclude, MEMORY))
         return filter
 
@@ -221,9 +222,9 @@ class Search:
             return [Leg(name, LegState.SKIPPED) for name in depths]
         if len(depths) == 1:
             return [self.retrieved(name, request, depth) for name, depth in depths.items()]
-        ahead = self
+        ahead, request = self, replace(request, filter=self.filter_of(request))
         if self.embedder and "vector" in depths:
-            asked = self.embedder, request.query, self.filter_of(request), depths["vector"]
+            asked = self.embedder, request.query, request.filter, depths["vector"]
             ahead = replace(self, embedder=vector.asked_ahead(self.view, *asked, self.threads))
         words_first = sorted(depths, key=lambda name: name == "vector")
         found = {name: ahead.retrieved(name, request, depths[name]) for name in words_first}
@@ -300,9 +301,7 @@ class Search:
         return self._settled(self._group(score(fused, request, legs)))
 
     def _group(self, ranking: Ranking) -> Ranking:
-        chunks = ranking.ids
-        units = self.view.units(chunks, self.profile.search.unit)
-        return group(ranking, dict(zip(chunks, units, strict=True)))
+        return group(ranking, self.view.units(ranking.ids, self.profile.search.unit))
 
     def _settled(self, ranking: Ranking) -> Ranking:
         """What verifications are open about is lowered or dropped, where the profile says so."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from trivium.clock import format_time
@@ -50,7 +51,7 @@ def snippet_of(
     text: str, terms: Mapping[str, frozenset[str]], length: int = SNIPPET_LENGTH
 ) -> tuple[str, tuple[Highlight, ...]]:
     """A piece of the text in one line, and where each leg's terms stand in it."""
-    wanted = frozenset().union(*terms.values())
+    wanted = _any_of(tuple(terms.values()))
     places = spans_of(text, wanted) if len(text) > length else None
     start, end = _window(text, places, length) if places is not None else (0, len(text))
     piece = _on_one_line(text[start:end])
@@ -60,6 +61,11 @@ def snippet_of(
         places, start = spans_of(piece, wanted), 0
     inside = [span for span in places if start <= span.start and span.end <= start + len(piece)]
     return before + piece + after, _highlights(inside, terms, len(before) - start)
+
+
+@lru_cache(maxsize=64)  # all hits of a page are looked through for the same terms
+def _any_of(terms: tuple[frozenset[str], ...]) -> frozenset[str]:
+    return frozenset().union(*terms)
 
 
 def _highlights(
@@ -84,7 +90,7 @@ def beginning_of(
 ) -> tuple[str, tuple[Highlight, ...]]:
     """The first characters of the text as they stand, and where each leg's terms are in them."""
     piece = text[:length]
-    return piece, _highlights(spans_of(piece, frozenset().union(*terms.values())), terms)
+    return piece, _highlights(spans_of(piece, _any_of(tuple(terms.values()))), terms)
 
 
 def _on_one_line(text: str) -> str:

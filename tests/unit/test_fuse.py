@@ -121,5 +121,5 @@ class TestLaws:
 
 
 def test_group_keeps_the_best_chunk_of_each_unit() -> None:
-    grouped = group(ranking(a1=3, a2=2, b1=1), {"a1": "a", "a2": "a", "b1": "b"})
+    grouped = group(ranking(a1=3, a2=2, b1=1), ["a", "a", "b"])
     assert [candidate.id for candidate in grouped.candidates] == ["a1", "b1"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trivium import kernels
 from trivium.index.codes import Query, as_fine, encode
-from trivium.kernels import Array, Floats, Lists, Named
+from trivium.kernels import Array, Lists, Named, Terms
 from trivium.types import COLUMNS, chunk_id
 from trivium.vectors import unit
 
@@ -117,17 +117,48 @@ def test_float_products_are_as_exact_as_float32(seed: int, count: int, width: in
 
 @compiled
 @settings(deadline=None)
-@given(SEEDS, st.integers(0, 60))
-def test_what_terms_add_to_scores(seed: int, rows: int) -> None:
-    def added() -> Floats:
+@given(SEEDS, st.one_of(st.integers(0, 60), st.integers(4_000, 9_000)))
+def test_scores_of_terms_and_of_what_is_given(seed: int, rows: int) -> None:
+    def scored() -> list[object]:
         chance = np.random.default_rng(seed)
-        scores, norm = chance.random(rows), chance.random(rows) + 0.1
+        norm = chance.random(rows) + 0.1
         weights = chance.choice([0.0, 0.5, 2.0, 10.0], len(COLUMNS))
         known = lists(chance, rows, 4)
-        kernels.add_terms(scores, norm, known, [2, 0, 3, 2], [1.7, 0.3, 2.0, 1.0], weights, 0.9)
-        return scores
+        some = [np.flatnonzero(chance.random(rows) < share) for share in (0.0, 0.3, 1.0)]
+        given = [(places, chance.random(len(places))) for places in some]
+        allowed = chance.random(rows) < 0.7 if seed % 2 else None
+        owners = np.sort(chance.integers(0, 9, rows)).astype(np.int32) if seed % 3 else None
+        terms = Terms([2, 0, 3, 2], [1.7, 0.3, 2.0, 1.0])
+        scores, told, best = kernels.score_rows(
+            norm, known, terms, weights, 0.9, given, allowed, owners, 20
+        )
+        return [scores.tobytes(), told, best.tolist()]
 
-    same(added)
+    first, second = both(scored)
+    assert first == second
+
+
+def test_a_score_is_added_up_in_order() -> None:
+    # k1 1: often · 2 / (often + norm); the term is held once by row 0 and twice by row 2
+    held = Lists(
+        np.array([0, 2]),
+        np.array([0, 0]),
+        np.array([0, 2], np.int32),
+        np.array([1, 2], np.uint8),
+        *(np.empty(0, kind) for kind in (np.int32, np.uint8, np.uint8)),
+    )
+    weights, allowed = np.ones(len(COLUMNS)), np.array([True, True, True, False])
+    given = [(np.array([1, 2, 3]), np.array([5.0, 0.25, 9.0]))]
+    for found in both(
+        lambda: kernels.score_rows(
+            np.ones(4), held, Terms([0], [3.0]), weights, 1.0, given, allowed, None, 2
+        )
+    ):
+        assert isinstance(found, tuple)
+        scores, told, best = found
+        assert scores.tolist() == [3.0, 5.0, 4.25, 0.0]
+        assert (told.rows, told.total) == (3, 12.25 * kernels.FINE)
+        assert best.tolist() == [1, 2]
 
 
 @compiled
@@ -298,9 +329,14 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
     odd = held._replace(body=np.zeros(3 * len(held.rows), np.uint8))
     too_far = held._replace(offsets=held.offsets + 1)
     for known, rows, terms in ((held, 3, [0]), (odd, 50, [0]), (too_far, 50, [0]), (held, 50, [1])):
-        scores, weights = np.zeros(rows), np.ones(len(COLUMNS))
+        norm, weights, asked = np.ones(rows), np.ones(len(COLUMNS)), Terms(terms, [1.0])
         with pytest.raises(ValueError, match="do not fit"):
-            kernels.add_terms(scores, np.ones(rows), known, terms, [1.0], weights, 0.9)
+            kernels.score_rows(norm, known, asked, weights, 0.9, [], None, None, 1)
+    norm, weights, nothing = np.ones(50), np.ones(len(COLUMNS)), Terms((), ())
+    for place in (50, -1):
+        given = [(np.array([place]), np.ones(1))]
+        with pytest.raises(ValueError, match="do not fit"):
+            kernels.score_rows(norm, held, nothing, weights, 0.9, given, None, None, 1)
     named = Named(
         np.zeros(3, np.uint8),
         np.array([0, 9], np.int64),

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.kernels.strings import HEAD, lower_bound
+
 Array = NDArray[Any]
 
 _MAGIC = b"TRIVARR1"
-_HEAD = 8  # bytes of a string that fit a number
 _ALIGNMENT = 64  # a cache line, and enough for every vector instruction
 _WIDEST_CRC = 2**32 - 1  # holds the place of a checksum that is not known yet
 _PASSING = 1 << 22  # bytes: of a larger array only what is searched is to stay in memory
@@ -186,8 +187,8 @@ class Strings:
 
     def sorted_arrays(self, name: str) -> dict[str, Array]:
         """Those of a sorted list, with its heads."""
-        padded = np.concatenate([self.blob, np.zeros(_HEAD, np.uint8)])
-        places = np.arange(_HEAD)
+        padded = np.concatenate([self.blob, np.zeros(HEAD, np.uint8)])
+        places = np.arange(HEAD)
         lengths = np.diff(self.offsets)
         taken = padded[self.offsets[:-1, None] + places]
         taken[places >= lengths[:, None]] = 0
@@ -219,24 +220,16 @@ class Strings:
 
     def lower_bound(self, string: str) -> int:
         """In a sorted list: the index of the first string that is not less than this one."""
-        wanted = string.encode("utf-8", "surrogatepass")
-        low, high = 0, len(self)
-        if self.heads is not None:
-            head = np.uint64(int.from_bytes(wanted[:_HEAD].ljust(_HEAD, b"\0"), "big"))
-            low = int(self.heads.searchsorted(head))
-            high = int(self.heads.searchsorted(head, side="right"))
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return self._lower_bound(string)[0]
 
     def find(self, string: str) -> int:
         """In a sorted list: the index of this string, or -1."""
-        index = self.lower_bound(string)
-        return index if index < len(self) and self[index] == string else -1
+        index, is_there = self._lower_bound(string)
+        return index if is_there else -1
+
+    def _lower_bound(self, string: str) -> tuple[int, bool]:
+        wanted = string.encode("utf-8", "surrogatepass")
+        return lower_bound(self.blob, self.offsets, self.heads, wanted)
 
     def prefix_range(self, prefix: str) -> tuple[int, int]:
         """In a sorted list: the half-open range of the strings that start with `prefix`."""

@@ -4,8 +4,7 @@
     idf   = ln((N − n + ½) / (n + ½)), at least 1e-6
     tf    = Σ weight of the column · count in the column
 
-N, n and lengths are those of the *visible* rows. What else is scored, and what a filter leaves out,
-is taken off by who asks (`snapshot.py`).
+N, n and lengths are those of the *visible* rows; a filter only leaves rows out.
 A column of weight 0 counts as if it were not there.
 """
 
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from trivium.index.arrays import Array
 from trivium.index.documents import Mask
 from trivium.index.segment import BODY, WIDTH, Segment
-from trivium.kernels import add_terms, beside
+from trivium.kernels import Given, Tally, Terms, beside, score_rows
 from trivium.kernels import frequencies as frequencies_in
 from trivium.types import COLUMNS, Bm25, Clause, Phrase, WordQuery
 from trivium.values import dataclass
@@ -75,44 +74,63 @@ def statistics(parts: Sequence[Part], weights: Floats) -> Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """For each part the scores of all its rows: 0 for what does not match. No filter is heeded.
+    """For each part the scores of all its rows, 0 for what does not match or is not allowed; what
+    they come to; and the rows of the best, ascending.
 
     `ceiling` is what a row would score that surely held, without end, every clause of the query
     that any visible row holds.
     """
 
     scores: list[Floats]
+    tallies: list[Tally]
+    best: list[Array]
     ceiling: float
 
 
-def score(parts: Sequence[Part], query: WordQuery, bm25: Bm25, known: Statistics) -> Scored:
-    """Score the rows by the query's clauses."""
+def score(
+    parts: Sequence[Part],
+    query: WordQuery,
+    bm25: Bm25,
+    known: Statistics,
+    allowed: Sequence[Mask | None],
+    depth: int,
+) -> Scored:
+    """Score the rows by the query's clauses, and find so many of the best in each part."""
     scoring = _Scoring(parts, bm25, known)
-    holds = None
-    if any(len(needed) != 1 for needed in query.alternatives):
+    needs = any(len(needed) != 1 for needed in query.alternatives)
+    holds: list[NDArray[np.bool_]] = []
+    if needs:
         holds = [np.zeros((len(query.clauses), len(part.segment)), bool) for part in parts]
-    words = [] if holds else [clause for clause in query.clauses if _is_word(clause)]
-    scoring.add_words(words)
+    scoring.add_words([] if needs else [clause for clause in query.clauses if _is_word(clause)])
     for index, clause in enumerate(query.clauses):
-        if holds or not _is_word(clause):
-            scoring.add_phrases(clause, [mask[index] for mask in holds] if holds else None)
-    for place, (part, values) in enumerate(zip(parts, scoring.scores, strict=True)):
-        if holds:
-            values[~_fulfilled(query, holds[place])] = 0.0
+        if needs or not _is_word(clause):
+            scoring.add_phrases(clause, [mask[index] for mask in holds])
+    masks = list(allowed)
+    for place, part in enumerate(parts):
+        if needs:
+            masks[place] = _both(masks[place], _fulfilled(query, holds[place]))
         for phrase in query.excluded:
-            values[occurrences(part.segment, phrase, scoring.weights).rows] = 0.0
-    return Scored(scoring.scores, scoring.ceiling)
+            without = np.ones(len(part.segment), bool)
+            without[occurrences(part.segment, phrase, scoring.weights).rows] = False
+            masks[place] = _both(masks[place], without)
+    scores, tallies, best = zip(*scoring.scored(masks, depth), strict=True) if parts else ((),) * 3
+    return Scored(list(scores), list(tallies), list(best), scoring.ceiling)
+
+
+def _both(one: Mask | None, other: Mask) -> Mask:
+    return other if one is None else one & other
 
 
 class _Scoring:
-    """Scores on their way."""
+    """Scores on their way: what is to be added in each part, in order."""
 
     def __init__(self, parts: Sequence[Part], bm25: Bm25, known: Statistics) -> None:
         self.weights = column_weights(bm25)
-        self.scores = [np.zeros(len(part.segment)) for part in parts]
         self.ceiling = 0.0
         self._parts, self._k1, self._count = parts, bm25.k1, known.count
         self._norms = [_length_norm(part.segment, self.weights, bm25, known) for part in parts]
+        self._terms = [Terms((), ())] * len(parts)
+        self._given: list[list[Given]] = [[] for _ in parts]
 
     def add_words(self, clauses: Sequence[Clause]) -> None:
         """Words that are each a clause."""
@@ -124,17 +142,16 @@ class _Scoring:
                 inverse = _inverse_frequency(holding, self._count)
                 self._raise_ceiling(clause, inverse)
                 worths.append((word.terms[0], clause.weight * word.weight * inverse))
-        for part, norm, scores in zip(self._parts, self._norms, self.scores, strict=True):
+        for place, part in enumerate(self._parts):
             known = [(part.segment.term(term), worth) for term, worth in worths]
-            held = [(term, worth) for term, worth in known if term >= 0]
+            held = [pair for pair in known if pair[0] >= 0]
             if held:
-                terms, worth = zip(*held, strict=True)
-                add_terms(scores, norm, part.segment.lists, terms, worth, self.weights, self._k1)
+                self._terms[place] = Terms(*zip(*held, strict=True))
 
-    def add_phrases(self, clause: Clause, holds: Sequence[Mask] | None) -> None:
+    def add_phrases(self, clause: Clause, holds: Sequence[Mask]) -> None:
         """Phrases that compete: each row is given the best of those that it holds."""
         inverse, held_at_all = 0.0, False
-        best: list[Floats | None] = [None] * len(self._parts)
+        best: list[list[Given]] = [[] for _ in self._parts]
         for phrase in clause.phrases:
             found = [occurrences(part.segment, phrase, self.weights) for part in self._parts]
             holding = _document_frequency(self._parts, found)
@@ -144,26 +161,42 @@ class _Scoring:
             for place, (hits, norm) in enumerate(zip(found, self._norms, strict=True)):
                 if not len(hits.rows):
                     continue
-                rows = hits.rows.astype(np.intp, copy=False)  # NumPy would convert at every use
+                rows = hits.rows.astype(np.int64, copy=False)
                 saturated = hits.frequency * (self._k1 + 1) / (hits.frequency + norm[rows])
-                given = clause.weight * phrase.weight * inverse * saturated
-                if len(clause.phrases) == 1:
-                    self.scores[place][rows] += given
-                else:
-                    held = best[place]
-                    if held is None:
-                        held = best[place] = np.zeros(len(self.scores[place]))
-                    held[rows] = np.maximum(held[rows], given)
+                best[place].append((rows, clause.weight * phrase.weight * inverse * saturated))
                 if holds:
                     holds[place][rows] = True
-        for scores, held in zip(self.scores, best, strict=True):
-            if held is not None:
-                scores += held
+        for given, more in zip(self._given, best, strict=True):
+            given += _highest(more) if len(more) > 1 else more
         if held_at_all:
             self._raise_ceiling(clause, inverse)
 
+    def scored(
+        self, allowed: Sequence[Mask | None], depth: int
+    ) -> Iterator[tuple[Floats, Tally, Array]]:
+        """The scores of each part, what they come to, and the rows of the best."""
+        for part, norm, terms, given, mask in zip(
+            self._parts, self._norms, self._terms, self._given, allowed, strict=True
+        ):
+            segment = part.segment
+            yield score_rows(
+                *(norm, segment.lists, terms, self.weights, self._k1, given),
+                *(mask, segment.owners, depth),
+            )
+
     def _raise_ceiling(self, clause: Clause, inverse: float) -> None:
         self.ceiling += clause.weight * inverse * (self._k1 + 1)
+
+
+def _highest(given: Sequence[Given]) -> list[Given]:
+    """For each row the highest of what it is given."""
+    rows = np.sort(np.concatenate([rows for rows, _ in given]))
+    rows = rows[np.append(True, rows[1:] != rows[:-1])]
+    highest = np.zeros(len(rows))
+    for some, values in given:
+        places = np.searchsorted(rows, some)
+        highest[places] = np.maximum(highest[places], values)
+    return [(rows, highest)]
 
 
 def _is_word(clause: Clause) -> bool:

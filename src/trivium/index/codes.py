@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.kernels import Fine, byte_products
+from trivium.kernels import Fine, byte_products, coded
 from trivium.kernels.underway import Halves
 from trivium.vectors import Floats32
 
@@ -129,23 +129,11 @@ class Query:
 
     @classmethod
     def of(cls, vector: Floats32) -> Query:
-        step = np.abs(vector).max(initial=0.0) / np.float32(HIGHEST)
-        wide = np.rint(vector / (step or np.float32(1))).clip(-HIGHEST, HIGHEST).astype(np.float64)
-        codes = wide.astype(np.int8)
-        rest = vector.astype(np.float64) - float(step) * wide
-        slack, length = (math.sqrt(float((some * some).sum())) for some in (rest, wide))
+        codes, step, rest, squares, total = coded(vector, HIGHEST)
         # as many as the halves of a row have places: one more where the width is odd
-        halved = np.zeros(len(codes) + len(codes) % 2, np.int8)
-        halved[: len(codes)] = codes
-        return cls(
-            vector,
-            codes,
-            halved,
-            float(step),
-            slack * ROUNDING,
-            float(step) * length,
-            int(wide.sum()),
-        )
+        halved = np.concatenate([codes, codes[:1] * 0]) if len(codes) % 2 else codes
+        slack, length = math.sqrt(rest) * ROUNDING, step * math.sqrt(squares)
+        return cls(vector, codes, halved, step, slack, length, total)
 
     @property
     def exactly(self) -> Floats:

@@ -136,33 +136,23 @@ class Seen:
         counted = (weights > 0).tobytes()
         if counted not in self._statistics:
             self._statistics[counted] = words.statistics(parts, weights)
-        answer = words.score(parts, query, bm25, self._statistics[counted])
-        tallies, first = self._tallied(answer.scores, allowed, depth)
-        total = sum(one.rows for one in tallies)
+        masks = [
+            None if every else mask for mask, every in zip(allowed, allowed.every, strict=True)
+        ]
+        answer = words.score(parts, query, bm25, self._statistics[counted], masks, depth)
+        tallies, total = answer.tallies, sum(one.rows for one in answer.tallies)
 
         def best(count: int) -> Standing:
-            rows = first if count <= depth else self._tallied(answer.scores, allowed, count)[1]
-            return Standing.of(rows, answer.scores)
+            if count <= depth:
+                return Standing.of(answer.best, answer.scores)
+            more = [tally(scores, None, None, count)[1] for scores in answer.scores]
+            return Standing.of(more, answer.scores)
 
         ids, found = self.first_units(best, total, depth, unit)
         matched = self._count_units(answer.scores, tallies, unit)
         yardstick = lookup.of_words(self, answer.scores, tallies, allowed.total)
         every = len(ids) == total
         return Found(ids, found, every, matched, answer.ceiling, yardstick=yardstick)
-
-    def _tallied(
-        self, scores: Sequence[Floats], allowed: Selection, count: int
-    ) -> tuple[list[Tally], list[NDArray[np.int64]]]:
-        """What is left of scores once those of rows that are not allowed are gone; and the rows of
-        each segment's best.
-        """
-        found = [
-            tally(given, None if every else mask, living.segment.owners, count)
-            for living, given, mask, every in zip(
-                self.snapshot.segments, scores, allowed, allowed.every, strict=True
-            )
-        ]
-        return [counted for counted, _ in found], [rows for _, rows in found]
 
     def frequencies(self, terms: Collection[str], columns: Sequence[str]) -> Frequencies:
         """How many visible rows there are, and how many hold each term in these columns.

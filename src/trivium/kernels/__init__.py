@@ -146,26 +146,50 @@ def frequencies(postings: Postings, weights: Floats) -> Floats:
     return often
 
 
-def add_terms(
-    scores: Floats,
+Given = tuple[Rows, Floats]
+"""Rows, ascending, and what is added to the score of each."""
+
+
+class Terms(NamedTuple):
+    """Terms of a segment, and what each of them is worth to a row."""
+
+    numbers: Sequence[int]
+    worths: Sequence[float]
+
+
+def score_rows(
     norm: Floats,
     lists: Lists,
-    terms: Sequence[int],
-    worths: Sequence[float],
+    terms: Terms,
     weights: Floats,
     k1: float,
-) -> None:
-    """Add what these terms are worth to the scores of the rows that hold them, one by one."""
+    given: Sequence[Given],
+    allowed: NDArray[np.bool_] | None,
+    documents: NDArray[np.int32] | None,
+    count: int,
+) -> tuple[Floats, Tally, Rows]:
+    """The scores of all rows: what the terms are worth that they hold, each column counted by its
+    weight, and then what is given, all of it one after the other; and what `tally` makes of them.
+    """
+    count = min(count, len(norm))
     if native:
-        numbers, worth = np.array(terms, np.int64), np.array(worths, np.float64)
-        native.add_terms(scores, norm, *lists, numbers, worth, weights, k1 + 1)
-        return
-    for term, worth_of_it in zip(terms, worths, strict=True):
+        numbers, worths = np.array(terms.numbers, np.int64), np.array(terms.worths, np.float64)
+        scores, out = np.empty(len(norm)), np.empty(count, np.int64)
+        *counted, found = native.score_rows(
+            *(scores, norm, *lists, numbers, worths, weights, k1 + 1, tuple(given)),
+            *(allowed, documents, out),
+        )
+        return scores, Tally(*counted), out[:found]
+    scores = np.zeros(len(norm))
+    for term, worth in zip(*terms, strict=True):
         postings = lists.of(term)
         often = frequencies(postings, weights)
         held = np.flatnonzero(often > 0)
         rows, often = postings.rows[held].astype(np.intp, copy=False), often[held]
-        scores[rows] += worth_of_it * (often * (k1 + 1) / (often + norm[rows]))
+        scores[rows] += worth * (often * (k1 + 1) / (often + norm[rows]))
+    for rows, more in given:
+        scores[rows] += more
+    return scores, *tally(scores, allowed, documents, count)
 
 
 def tally(
@@ -207,6 +231,31 @@ def measured(scores: NDArray[np.floating[Any]]) -> Tally:
     squared = fine * scores  # a step is a power of two: multiplied in whatever order
     total, squares = (float(np.rint(some).sum(dtype=np.float64)) for some in (fine, squared))
     return Tally(len(scores), 0, total, squares)
+
+
+class Coded(NamedTuple):
+    """A vector as whole numbers: it is `step` · `codes` and a rest; with the sums of the squares of
+    that and of the codes, and of the codes.
+    """
+
+    codes: NDArray[np.int8]
+    step: float
+    rest: float
+    squares: int
+    total: int
+
+
+def coded(vector: Floats32, highest: int) -> Coded:
+    """The vector as numbers from −`highest` to `highest`."""
+    if native and vector.flags.c_contiguous:
+        codes, *told = native.coded(vector, highest)
+        return Coded(np.frombuffer(codes, np.int8), *told)
+    step = np.abs(vector).max(initial=0.0) / np.float32(highest)
+    wide = np.rint(vector / (step or np.float32(1))).clip(-highest, highest).astype(np.float64)
+    left = vector.astype(np.float64) - float(step) * wide
+    rest = float(np.cumsum(left * left)[-1]) if len(left) else 0.0  # from first to last
+    squares, total = int((wide * wide).sum()), int(wide.sum())
+    return Coded(wide.astype(np.int8), float(step), rest, squares, total)
 
 
 def _numbers(rows: Array | None) -> Rows | None:

@@ -87,10 +87,11 @@ typedef struct {
 typedef struct {
     int64_t *rows;
     float *middle;
-    Py_ssize_t count;
+    Py_ssize_t count, room;
 } Looked;
 
-/* Where a search works, and what it has found: `held` rows in `looked` with their `exact` cosines. */
+/* Where a search works, and what it has found: `held` rows in `looked` with their `exact` cosines;
+ * -1 if there was no memory for it. */
 typedef struct {
     Looked looked;
     double *heap, *exact;
@@ -98,14 +99,33 @@ typedef struct {
     Py_ssize_t held;
 } Room;
 
-/* Looks at the rows whose middle is at least as high as the cut. */
-static void
+/* Makes room for one more run; whether there is any. */
+static int
+has_room(Looked *looked)
+{
+    if (looked->count + RUN <= looked->room)
+        return 1;
+    Py_ssize_t room = 2 * looked->room + 16 * RUN;
+    int64_t *rows = realloc(looked->rows, (size_t)room * sizeof *rows);
+    looked->rows = rows ? rows : looked->rows;
+    float *middle = realloc(looked->middle, (size_t)room * sizeof *middle);
+    looked->middle = middle ? middle : looked->middle;
+    looked->room = rows && middle ? room : looked->room;
+    return rows && middle;
+}
+
+/* Looks at the rows whose middle is at least as high as the cut; whether there was room. */
+static int
 look(const Search *all, float cut, Looked *looked)
 {
     looked->count = 0;
     for (Py_ssize_t start = 0; start < all->count; start += RUN) {
         Py_ssize_t end = start + RUN < all->count ? start + RUN : all->count;
-        for (Py_ssize_t i = start; all->peaks[start / RUN] >= cut && i < end; i++)
+        if (all->peaks[start / RUN] < cut)
+            continue;
+        if (!has_room(looked))
+            return 0;
+        for (Py_ssize_t i = start; i < end; i++)
             if (all->middle[i] >= cut)
                 looked->rows[looked->count++] = i;
     }
@@ -121,6 +141,7 @@ look(const Search *all, float cut, Looked *looked)
         pass.out = looked->middle;
         pass_bytes(&pass);
     }
+    return 1;
 }
 
 /* Finds the nearest, and all that equal the last. */
@@ -128,21 +149,27 @@ static void
 find_nearest(const Search *all, Room *room)
 {
     Looked *looked = &room->looked;
-    double *heap = room->heap, *exact = room->exact;
+    double *heap = room->heap, *exact;
     float margin = all->fine_spread + all->room, spread = all->spread;
     Py_ssize_t runs = (all->count + RUN - 1) / RUN;
     /* those that look best show how good the nearest are at least; then who may be as good */
     double first = runs < all->wanted
                        ? least_of_highest(all->middle, all->count, heap, all->wanted)
                        : least_of_highest(all->peaks, runs, heap, all->wanted);
-    look(all, (float)first, looked);
+    room->held = -1;
+    if (!look(all, (float)first, looked))
+        return;
     float sure = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
-    look(all, sure - spread - all->room, looked);
+    if (!look(all, sure - spread - all->room, looked))
+        return;
     float surer = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
     Py_ssize_t left = 0;
     for (Py_ssize_t i = 0; i < looked->count; i++)
         if (looked->middle[i] >= surer - margin)
             looked->rows[left++] = looked->rows[i];
+    exact = room->exact = malloc((size_t)left * sizeof *exact);
+    if (!exact)
+        return;
     add_exactly(all->matrix, looked->rows, left, all->query, all->width, exact);
     for (Py_ssize_t i = 0; i < left; i++) {
         exact[i] = exact[i] < -1 ? -1 : exact[i] > 1 ? 1 : exact[i];
@@ -158,18 +185,14 @@ find_nearest(const Search *all, Room *room)
     room->held = held;
 }
 
-/* Room for a search; whether there is any. */
+/* Room to begin in; whether there is any. */
 static int
 make_room(Search *search, Room *room)
 {
-    size_t count = (size_t)search->count;
-    room->looked.rows = malloc(count * sizeof(int64_t));
-    room->looked.middle = malloc(count * sizeof(float));
-    room->exact = malloc(count * sizeof(double));
     room->heap = malloc((size_t)search->wanted * sizeof(double));
-    room->peaks = malloc((count / RUN + 1) * sizeof(float));
+    room->peaks = malloc(((size_t)search->count / RUN + 1) * sizeof(float));
     search->peaks = room->peaks;
-    return room->looked.rows && room->looked.middle && room->exact && room->heap && room->peaks;
+    return room->heap && room->peaks;
 }
 
 static void
@@ -186,6 +209,8 @@ free_room(Room *room)
 static PyObject *
 pair_of(const Room *room)
 {
+    if (room->held < 0)
+        return PyErr_NoMemory();
     return Py_BuildValue("y#y#", (char *)room->looked.rows, room->held * (Py_ssize_t)sizeof(int64_t),
                          (char *)room->exact, room->held * (Py_ssize_t)sizeof(double));
 }

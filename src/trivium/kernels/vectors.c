@@ -1,5 +1,7 @@
 /* Products of a query with many rows: of half-bytes, bytes, float32, and exactly in float64. */
 #include "vectors.h"
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
@@ -235,6 +237,8 @@ add_exactly(const float *matrix, const int64_t *rows, Py_ssize_t count, const do
             row[lane] = matrix + (rows ? rows[at] : at) * width;
             sums[lane] = (double)row[lane][0] * vector[0];
         }
+        for (Py_ssize_t next = i + LANES; rows && next < count && next < i + 2 * LANES; next++)
+            fetch((const char *)(matrix + rows[next] * width), width * (Py_ssize_t)sizeof(float));
         for (Py_ssize_t j = 1; j < width; j++)
             for (Py_ssize_t lane = 0; lane < LANES; lane++)
                 sums[lane] += (double)row[lane][j] * vector[j];
@@ -257,4 +261,42 @@ exact_products(PyObject *Py_UNUSED(module), PyObject *args)
     add_exactly(all[0].buf, all[1].buf, count, all[2].buf, width, all[3].buf);
     Py_END_ALLOW_THREADS
     return finished(all, 4, NULL);
+}
+
+/* coded(vector float32, highest) → (codes int8 as bytes, step, sum of the squares of the rest, sum of
+ * the squares of the codes, their sum): the vector is step · codes and a rest. */
+PyObject *
+coded(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer given;
+    int highest;
+    if (!PyArg_ParseTuple(args, "y*i", &given, &highest))
+        return NULL;
+    Py_ssize_t width = ITEMS(given, float);
+    const float *vector = given.buf;
+    int8_t *codes = malloc((size_t)width + 1);
+    PyObject *found = NULL;
+    if (codes) {
+        float most = 0;
+        double rest = 0;
+        long long squares = 0, total = 0;
+        for (Py_ssize_t i = 0; i < width; i++)
+            most = fabsf(vector[i]) > most ? fabsf(vector[i]) : most;
+        float step = most / (float)highest;
+        for (Py_ssize_t i = 0; i < width; i++) {
+            float code = rintf(vector[i] / (step != 0 ? step : 1));
+            code = code > (float)highest ? (float)highest : code < (float)-highest ? (float)-highest : code;
+            double left = (double)vector[i] - (double)step * (double)code;
+            codes[i] = (int8_t)code;
+            rest += left * left;
+            squares += (long long)codes[i] * codes[i];
+            total += codes[i];
+        }
+        found = Py_BuildValue("y#ddLL", (char *)codes, width, (double)step, rest, squares, total);
+    } else {
+        PyErr_NoMemory();
+    }
+    free(codes);
+    let_go(&given, 1);
+    return found;
 }

@@ -66,12 +66,12 @@ class Judge:
         if not ranking.candidates:
             return 0.0, ()
         given = roads(legs, self._units, self.settings.fuse.weights)
-        order = self._units(_on_roads(ranking).ids)
+        order = _on_roads(ranking).ids
         if not order:
             return 0.0, ()
-        sure = confidence(order[0], given)
+        sure = confidence(self._units(order[:1])[0], given)
         unsure = sure < self.settings.confidence.threshold
-        return sure, competing(order, given) if unsure else ()
+        return sure, competing(self._units(order), given) if unsure else ()
 
     def _units(self, chunks: Sequence[str]) -> list[str]:
         return self.view.units(chunks, self.settings.unit)

@@ -38,7 +38,8 @@ def search(
                 f"{embedder.fingerprint}; run 'trivium embed' to make new ones"
             )
             return Leg("vector", LegState.FAILED, note=note)
-        vector = to_unit(embedder.query(query))
+        made = embedder.query(query)
+        vector = made if isinstance(embedder, _Ahead) else to_unit(made)
         if not vector.any():
             return Leg("vector", LegState.EMPTY, note="the model sees no meaning in this query")
         found = view.nearest(vector, filter, depth, unit)

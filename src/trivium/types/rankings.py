@@ -174,12 +174,16 @@ class Ranking:
     @property
     def ids(self) -> tuple[str, ...]:
         """The chunks, best first."""
-        return Columns.of(self.candidates).ids
+        if isinstance(self.candidates, Columns):
+            return self.candidates.ids
+        return tuple(one.id for one in self.candidates)
 
     @property
     def scores(self) -> tuple[float, ...]:
         """Their scores, in the same order."""
-        return Columns.of(self.candidates).scores
+        if isinstance(self.candidates, Columns):
+            return self.candidates.scores
+        return tuple(one.score for one in self.candidates)
 
     def ranked(self) -> Iterator[tuple[int, Candidate]]:
         """(1, best), (2, next) …"""

@@ -89,6 +89,7 @@ class SqliteView:
         self._derived = derived
         self._grant = grant
         self._masks: dict[Filter, Selection] = {}
+        self._last_mask: tuple[Filter, Selection] | None = None
         self._lock = threading.RLock()
         self._past: Past | None = None
         self._entities: dict[str, str] = {}  # of chunks: several stages ask for the same
@@ -241,9 +242,13 @@ class SqliteView:
 
     def _allowed(self, filter: Filter) -> Selection:
         """The rows that a filter leaves; the legs ask at once, and one of them works it out."""
+        last = self._last_mask
+        if last and last[0] is filter and last[1].snapshot is self._seen.snapshot:
+            return last[1]
         with self._lock:
             if filter not in self._masks:
                 self._masks[filter] = self._seen.allowed(filter, self._subjects_of_types)
+            self._last_mask = filter, self._masks[filter]
             return self._masks[filter]
 
     def numbers(self, filter: Filter) -> list[int] | None:
