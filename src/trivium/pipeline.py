@@ -36,6 +36,7 @@ from trivium.retrieve import keyword, trigram, vector
 from trivium.score.signals import beside
 from trivium.score.stage import Stage
 from trivium.score.verified import settled
+from trivium.turns import turn_of
 from trivium.types import (
     OWNER,
     Filter,
@@ -91,11 +92,11 @@ class Search:
     def __call__(self, request: SearchRequest) -> Result:
         started = perf_counter()
         request = self.checked(request)
-        cursor = self._cursor(request)
+        cursor, then = self._cursor(request), self
         if cursor and cursor.now:
             then = replace(self, now=cursor.now, shift=cursor.shift)
+        with turn_of(self.view):
             return then._answer(request, cursor, started)
-        return self._answer(request, cursor, started)
 
     def trail(
         self, request: SearchRequest, depths: Mapping[str, int], cursor: Cursor | None = None

@@ -17,6 +17,7 @@ LAYERS = [
     {"stages", "fusion_settings", "vectors"},
     {"protocols", "origins", "config"},
     {"abilities"},
+    {"turns"},
     {"settings", "template"},
     {"configuration", "endpoint"},
     {"chat"},

@@ -9,6 +9,7 @@ from trivium.confidence import competing, confidence, roads
 from trivium.config import SearchSettings
 from trivium.protocols import Reranker, View
 from trivium.rerank.stage import TIME_OUT, Failed, asked, rerank
+from trivium.turns import waiting
 from trivium.types import MEMORY_STAGE, Columns, Leg, Ranking, Record
 from trivium.values import dataclass, replace
 
@@ -82,7 +83,8 @@ class Judge:
             return {}
         records = self.view.records(chunks)
         texts = [with_names(records[chunk]) for chunk in chunks]
-        scores = asked(reranker, query, texts, self.settings.rerank.time_out or TIME_OUT)
+        with waiting(self.view):
+            scores = asked(reranker, query, texts, self.settings.rerank.time_out or TIME_OUT)
         return dict(zip(chunks, scores, strict=True))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trivium.abilities import serves
 from trivium.errors import LibraryUnavailable
 from trivium.protocols import Embedder, VectorForesight, VectorSearch, View
+from trivium.turns import waiting
 from trivium.types import Filter, Leg, LegState, Unit
 from trivium.vectors import unit as to_unit
 
@@ -38,7 +39,8 @@ def search(
                 f"{embedder.fingerprint}; run 'trivium embed' to make new ones"
             )
             return Leg("vector", LegState.FAILED, note=note)
-        made = embedder.query(query)
+        with waiting(view):
+            made = embedder.query(query)
         vector = made if isinstance(embedder, _Ahead) else to_unit(made)
         if not vector.any():
             return Leg("vector", LegState.EMPTY, note="the model sees no meaning in this query")
@@ -79,7 +81,8 @@ def asked_ahead(
     """
 
     def vector() -> Vector:
-        made = to_unit(embedder.query(query))
+        with waiting(view):
+            made = to_unit(embedder.query(query))
         if made.any() and serves(view, VectorForesight):
             view.expect(made, filter, depth)
         return made

@@ -38,6 +38,7 @@ from trivium.store.sqlite.connection import (
     statements,
 )
 from trivium.store.sqlite.derived import DerivedIndex, Overtaken, with_model
+from trivium.turns import TURNS
 from trivium.types import (
     Bm25,
     Chunk,
@@ -73,6 +74,8 @@ class _Expected:
 
 class SqliteView:
     """Serves all three legs. Use as a context manager: it holds a read transaction."""
+
+    turns = TURNS
 
     def __init__(
         self,
