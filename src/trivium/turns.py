@@ -1,7 +1,7 @@
 """As many searches are worked out at once as there are processors.
 
-More of them would only hand the lock of Python to and fro: eight threads find less than one. What is
-waited for (a model, a reranker) is not work, so a search that waits gives its turn away.
+More of them would only hand Python's lock to and fro: eight threads find less than one does. What
+is waited for (a model, a reranker) is not work, so a search that waits gives its turn away.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ def ours(columns: list[tuple[str, ...]], query: WordQuery, bm25: Bm25) -> list[t
     half = len(columns) // 2
     segments = [build(part) for part in (rows(columns)[:half], rows(columns)[half:]) if part]
     parts = [Part(s, np.ones(len(s), bool), True) for s in segments]
-    answer = score(
-        parts, query, bm25, statistics(parts, column_weights(bm25)), [None] * len(parts), 0
-    )
+    weights = column_weights(bm25)
+    known, every = statistics(parts, weights), [None] * len(parts)
+    answer = score(parts, query, bm25, weights, known, every, depth=0)
     scored = [
         (int(part.segment.numbers[row]), float(value))
         for part, values in zip(parts, answer.scores, strict=True)

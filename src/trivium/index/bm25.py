@@ -41,6 +41,7 @@ class Occurrences:
     frequency: Floats
 
 
+_EVERY_COLUMN = np.ones(len(COLUMNS))
 NOWHERE = Occurrences(np.empty(0, np.int64), np.empty(0))
 
 
@@ -91,12 +92,15 @@ def score(
     parts: Sequence[Part],
     query: WordQuery,
     bm25: Bm25,
+    weights: Floats,
     known: Statistics,
     allowed: Sequence[Mask | None],
     depth: int,
 ) -> Scored:
-    """Score the rows by the query's clauses, and find so many of the best in each part."""
-    scoring = _Scoring(parts, bm25, known)
+    """Score the rows by the query's clauses, columns by their weights, and find so many of the best
+    in each part.
+    """
+    scoring = _Scoring(parts, bm25, weights, known)
     needs = any(len(needed) != 1 for needed in query.alternatives)
     holds: list[NDArray[np.bool_]] = []
     if needs:
@@ -124,8 +128,11 @@ def _both(one: Mask | None, other: Mask) -> Mask:
 class _Scoring:
     """Scores on their way: what is to be added in each part, in order."""
 
-    def __init__(self, parts: Sequence[Part], bm25: Bm25, known: Statistics) -> None:
-        self.weights = column_weights(bm25)
+    def __init__(
+        self, parts: Sequence[Part], bm25: Bm25, weights: Floats, known: Statistics
+    ) -> None:
+        self.weights = weights
+        self._counted = None if (weights > 0).all() else weights
         self.ceiling = 0.0
         self._parts, self._k1, self._count = parts, bm25.k1, known.count
         self._norms = [_length_norm(part.segment, self.weights, bm25, known) for part in parts]
@@ -137,7 +144,7 @@ class _Scoring:
         worths: list[tuple[str, float]] = []
         for clause in clauses:
             [word] = clause.phrases
-            holding = frequency(self._parts, word, self.weights)
+            holding = frequency(self._parts, word, self._counted)
             if holding:
                 inverse = _inverse_frequency(holding, self._count)
                 self._raise_ceiling(clause, inverse)
@@ -204,17 +211,19 @@ def _is_word(clause: Clause) -> bool:
     return not others and len(first.terms) == 1 and not first.prefix
 
 
-def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats) -> int:
-    """How many visible rows hold the phrase."""
-    every_column = bool((weights > 0).all())
-    return sum(_frequency(part, phrase, weights, every_column) for part in parts)
+def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats | None = None) -> int:
+    """How many visible rows hold the phrase in a column of positive weight; without weights, in any
+    column.
+    """
+    return sum(_frequency(part, phrase, weights) for part in parts)
 
 
-def _frequency(part: Part, phrase: Phrase, weights: Floats, every_column: bool) -> int:
-    if every_column and part.all_visible and len(phrase.terms) == 1 and not phrase.prefix:
+def _frequency(part: Part, phrase: Phrase, weights: Floats | None) -> int:
+    if weights is None and part.all_visible and len(phrase.terms) == 1 and not phrase.prefix:
         term = part.segment.term(phrase.terms[0])
         return part.segment.frequency(term) if term >= 0 else 0
-    return _document_frequency([part], [occurrences(part.segment, phrase, weights)])
+    counted = _EVERY_COLUMN if weights is None else weights
+    return _document_frequency([part], [occurrences(part.segment, phrase, counted)])
 
 
 def frequencies(parts: Sequence[Part], terms: Iterable[str], counted: Mask) -> dict[str, int]:

@@ -24,6 +24,7 @@ from trivium.types import COLUMNS
 WIDTH = len(COLUMNS)
 BODY = COLUMNS.index("body")
 GAP = -1
+MOST_FORMS = 100  # lists of positions that are at hand: those of a query
 MOST_TERMS = 10_000  # looked up and remembered: what is asked for and not there has no end
 POSTINGS = ("posting.rows", "posting.body", "extra.posting", "extra.column", "extra.count")
 
@@ -36,6 +37,7 @@ class Segment:
         self._length_in: dict[bytes, NDArray[np.int64]] = {}
         self._document_ids: dict[int, str] = {}
         self._terms: dict[str, int] = {}
+        self._forms: dict[int, list[NDArray[np.int64]]] = {}
         self.norms: dict[object, NDArray[np.float64]] = {}
         """What each row's length makes of a count of words; by all that this depends on."""
         self.phrases: dict[object, NDArray[np.int64]] = {}
@@ -179,10 +181,16 @@ class Segment:
         return self.arrays["positions"][offsets[first] : offsets[last]]
 
     def forms(self, term: int) -> list[NDArray[np.int64]]:
-        """The positions of each form of a term, ascending."""
-        first, last = self.surface_range(term)
-        ends = self.arrays["surface.positions"][first : last + 1].tolist()
-        return [self.arrays["positions"][start:end] for start, end in pairwise(ends)]
+        """The positions of each form of a term, ascending; a word has two neighbours in a query."""
+        known = self._forms.get(term)
+        if known is None:
+            first, last = self.surface_range(term)
+            ends = self.arrays["surface.positions"][first : last + 1].tolist()
+            known = [self.arrays["positions"][start:end] for start, end in pairwise(ends)]
+            if len(self._forms) >= MOST_FORMS:
+                self._forms.clear()
+            self._forms[term] = known
+        return known
 
     def rows_of_surface(self, surface: int) -> NDArray[np.int64]:
         """The rows that hold this very form of a word, ascending."""

@@ -25,7 +25,6 @@ from trivium.vectors import Floats32
 
 MOST_PHRASES = 50_000  # phrases whose count is remembered for a snapshot: a few megabytes
 MOST_GIVEN = 8_192  # chunks of ten searches: more would not stay in a processor's cache
-_EVERY_COLUMN = np.ones(len(COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class Seen:
         masks = [
             None if every else mask for mask, every in zip(allowed, allowed.every, strict=True)
         ]
-        answer = words.score(parts, query, bm25, self._statistics[counted], masks, depth)
+        answer = words.score(parts, query, bm25, weights, self._statistics[counted], masks, depth)
         tallies, total = answer.tallies, sum(one.rows for one in answer.tallies)
 
         def best(count: int) -> Standing:
@@ -168,7 +167,7 @@ class Seen:
         """How many visible rows hold these terms side by side, in any column."""
         known = self._phrases.get(terms)
         if known is None:
-            known = words.frequency(self.parts, Phrase(terms), _EVERY_COLUMN)
+            known = words.frequency(self.parts, Phrase(terms))
             if len(self._phrases) >= MOST_PHRASES:
                 self._phrases.clear()
             self._phrases[terms] = known
