@@ -19,8 +19,9 @@ import numpy as np
 
 from trivium.index.arrays import CacheDamaged, MappedArrays, Parcel, write_arrays
 from trivium.index.documents import Mask
+from trivium.index.joining import merge_blocks, merged_blocks
 from trivium.index.matrix import Block
-from trivium.index.merging import merge, merge_blocks, merged, merged_blocks
+from trivium.index.merging import merge, merged
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Parcel
 from trivium.index.building import Row, build
-from trivium.index.merging import ROWS, block_parcel
+from trivium.index.joining import ROWS, block_parcel
 from trivium.index.segment import Segment
 from trivium.store.record.rows import columns, filed
 from trivium.store.sqlite.connection import statements
