@@ -237,7 +237,8 @@ DELETE FROM waiting WHERE hash IN (
   WHERE c.document = :document AND c.version = :version AND NOT EXISTS (
     SELECT 1 FROM chunks o
     JOIN documents d ON d.number = o.document AND d.version = o.version
-    WHERE o.embedding_hash = c.embedding_hash AND o.document <> :document));
+    WHERE substr(o.embedding_hash, 1, 8) = substr(c.embedding_hash, 1, 8)
+      AND o.embedding_hash = c.embedding_hash AND o.document <> :document));
 
 -- name: stop_waiting
 DELETE FROM waiting WHERE model = ? AND hash = ?;
@@ -246,7 +247,7 @@ DELETE FROM waiting WHERE model = ? AND hash = ?;
 SELECT min(c.number) AS number
 FROM (SELECT w.hash FROM waiting w JOIN models m ON m.number = w.model
       WHERE m.fingerprint = :fingerprint AND w.problem = '' LIMIT :limit) w
-JOIN chunks c ON c.embedding_hash = w.hash
+JOIN chunks c ON substr(c.embedding_hash, 1, 8) = substr(w.hash, 1, 8) AND c.embedding_hash = w.hash
 JOIN documents d ON d.number = c.document AND d.version = c.version
 GROUP BY w.hash
 ORDER BY 1;
@@ -277,7 +278,8 @@ ON CONFLICT (hash, model) DO UPDATE SET vector = excluded.vector;
 -- name: note_vector_changes
 INSERT INTO changes (generation, chunk, what)
 SELECT :generation, c.number, 'v' FROM json_each(:hashes) j
-JOIN chunks c ON c.embedding_hash = j.value;
+JOIN chunks c ON substr(c.embedding_hash, 1, 8) = substr(j.value, 1, 8)
+             AND c.embedding_hash = j.value;
 
 -- name: counts_by_kind
 SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind;

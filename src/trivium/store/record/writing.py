@@ -154,12 +154,13 @@ def _index_batch(
         document, passage = texts[owner, ordinal]
         said = searchable(columns(document, passage.heading, passage.text))
         words.append((number, *said))
-    transaction.executemany("index_words", words)
     documents = listed(numbers)
     transaction.execute("wait_for_vectors_of", (documents,))
     for what in ("w", "v"):
         values = {"generation": generation, "what": what, "documents": documents}
         transaction.execute("note_changes_of", values)
+    # last, because each statement about many rows makes FTS5 write down what it has so far
+    transaction.executemany("index_words", words)
 
 
 def amend_draft(transaction: Transaction, draft: Draft, generation: int, now: datetime) -> None:

@@ -33,7 +33,7 @@ PAGE = 8_192
 and half as many pages go through the log.
 """
 
-LOG_PAGES = 4_096
+LOG_PAGES = 16_384
 """Pages in the log before they go to their places. Texts come with random keys (hashes), so each
 batch touches pages all over the file; many batches touch the same ones, and these are moved once.
 """
