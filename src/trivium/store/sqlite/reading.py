@@ -26,6 +26,11 @@ def numbers_of(cursor: sqlite3.Cursor) -> Numbers:
     return np.array([number for (number,) in cursor], np.int64)
 
 
+def evenly(numbers: Numbers, size: int) -> list[Numbers]:
+    """Pieces of about that size: a few that are left over make no piece of their own."""
+    return np.array_split(numbers, max(1, round(len(numbers) / size))) if len(numbers) else []
+
+
 def batches(numbers: Numbers, size: int) -> Iterator[Numbers]:
     for start in range(0, len(numbers), size):
         yield numbers[start : start + size]

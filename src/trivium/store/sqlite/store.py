@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from trivium.errors import LibraryCorrupt, NotALibrary, command
 from trivium.kernels.indexing import give_back
 from trivium.store.record.store import RecordStore
+from trivium.store.sqlite.ahead import Ahead
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.fused import SqliteFused
 from trivium.store.sqlite.inspect import check
 from trivium.store.sqlite.view import SqliteView
-from trivium.types import OWNER, Grant
+from trivium.types import OWNER, Document, Draft, Grant
 
 if TYPE_CHECKING:
     from trivium.store.lance import Keeper, LanceView
@@ -54,6 +56,7 @@ class SqliteStore(RecordStore):
         super().__init__(self._connections)
         library, cache = self.id, folder / "cache"
         self._derived = DerivedIndex(cache, library, writable=writable, with_vectors=lance is None)
+        self._ahead = Ahead(folder, library, with_vectors=lance is None)
         self._keeper = None if lance is None else self._lance(lance, cache, library)
         self.fused = SqliteFused(self._connections)
 
@@ -71,6 +74,8 @@ class SqliteStore(RecordStore):
         instead: tuple[str, int] | None = None,
         model: str | None = None,
     ) -> SqliteView:
+        if as_of is None and instead is None:
+            self._ahead.forget()  # the view brings the index up to date
         if self._keeper is None:
             return SqliteView(self._connections, self._derived, grant, as_of, instead, model)
         return self._in_lance(self._keeper, grant, as_of, instead, model)
@@ -91,6 +96,15 @@ class SqliteStore(RecordStore):
         with self._in_lance(self._keeper) as view:
             return view.check_dataset()
 
+    def put(
+        self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
+    ) -> list[Document]:
+        """As for every store; after much of it, the derived index is begun in the background."""
+        stored = super().put(drafts, now, unless_same=unless_same)
+        self._ahead.note(sum(len(draft.passages) for draft in drafts))
+        self._derived.helped = self._ahead.helped
+        return stored
+
     def settle(self) -> None:
         with self._connections.reading() as reader:
             since = self._derived.saved_generation
@@ -101,6 +115,7 @@ class SqliteStore(RecordStore):
     def flush(self) -> None:
         if not self._connections.writable:
             return
+        self._ahead.wait()
         with in_our_words(self._connections.path):
             reader = self._connections.reader()
             reader.execute("BEGIN")
@@ -136,6 +151,7 @@ class SqliteStore(RecordStore):
     def close(self) -> None:
         if self._wrote or self._derived.rebuilt:
             self.flush()
+        self._ahead.close()
         self._connections.close()
         if self._wrote:
             give_back()
