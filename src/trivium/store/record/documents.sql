@@ -73,7 +73,7 @@ INSERT INTO changes (generation, chunk, what)
 SELECT :generation, number, :what FROM chunks WHERE document = :document AND version = :version;
 
 -- name: chunks_of_documents
-SELECT c.number, c.document, c.ordinal
+SELECT c.number
 FROM json_each(?) j
 JOIN documents d ON d.number = CAST(j.value AS BIGINT)
 JOIN chunks c ON c.document = d.number AND c.version = d.version
@@ -81,10 +81,7 @@ ORDER BY c.number;
 
 -- name: note_changes_of
 INSERT INTO changes (generation, chunk, what)
-SELECT :generation, c.number, :what
-FROM json_each(:documents) j
-JOIN documents d ON d.number = CAST(j.value AS BIGINT)
-JOIN chunks c ON c.document = d.number AND c.version = d.version;
+SELECT :generation, CAST(j.value AS BIGINT), :what FROM json_each(:chunks) j;
 
 -- name: delete_document
 DELETE FROM documents WHERE number = ?;
@@ -213,13 +210,10 @@ ON CONFLICT DO NOTHING;
 
 -- name: wait_for_vectors_of
 INSERT INTO waiting (model, hash)
-SELECT DISTINCT m.number, c.embedding_hash
+SELECT m.number, j.value
 FROM json_each(?) j
-JOIN documents d ON d.number = CAST(j.value AS BIGINT)
-JOIN chunks c ON c.document = d.number AND c.version = d.version
 CROSS JOIN models m
-WHERE c.embedding_hash <> '' AND NOT EXISTS (
-  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
+WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.hash = j.value AND v.model = m.number)
 ON CONFLICT DO NOTHING;
 
 -- name: wait_for_model
@@ -241,7 +235,8 @@ DELETE FROM waiting WHERE hash IN (
       AND o.embedding_hash = c.embedding_hash AND o.document <> :document));
 
 -- name: stop_waiting
-DELETE FROM waiting WHERE model = ? AND hash = ?;
+DELETE FROM waiting
+WHERE model = :model AND hash IN (SELECT j.value FROM json_each(:hashes) j);
 
 -- name: pending
 SELECT min(c.number) AS number
