@@ -63,10 +63,7 @@ class Helped(SqliteStore):
         self._help()
 
     def _help(self) -> None:
-        reader = self._others.reader()
-        reader.execute("BEGIN")
-        self._helper.keep_up(reader)
-        reader.execute("COMMIT")
+        self._helper.keep_up(self._others.reader())
         self._derived.helped = True
 
     def close(self) -> None:

@@ -45,15 +45,24 @@ class Ahead:
         """Whether the disk may have a later index than this process knows."""
         return self._child is not None
 
-    def note(self, chunks: int) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether something that was asked for may not be done."""
+        return self._asked > 0
+
+    def count(self, chunks: int) -> None:
         """So many chunks were committed."""
         with self._guard:
             self._written += chunks
+
+    def ask(self) -> None:
+        """Have what is committed indexed, if it is enough; at a moment when it is complete."""
+        with self._guard:
             if self._written < ENOUGH or self._given_up:
                 return
             self._written = 0
             try:
-                self._ask()
+                self._send()
             except (OSError, ValueError):
                 self._end()
 
@@ -83,7 +92,7 @@ class Ahead:
         with self._guard:
             self._end()
 
-    def _ask(self) -> None:
+    def _send(self) -> None:
         if self._child is None:
             self._child = _started(self._arguments)
             finalize(self, _ended, self._child)

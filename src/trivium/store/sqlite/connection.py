@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -216,6 +216,11 @@ class Connections:
 
     def size(self) -> int:
         return self.path.stat().st_size
+
+    def checkpoint(self) -> None:
+        """Move what is in the log to its place, as far as nobody reads what it would replace."""
+        with suppress(LibraryError), in_our_words(self.path):
+            self.reader().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def compact(self) -> None:
         """Give the freed pages back to the disk; if somebody is writing, they are used again."""

@@ -96,10 +96,18 @@ class DerivedIndex:
             return snapshot
 
     def keep_up(self, connection: sqlite3.Connection) -> None:
-        """Write the current snapshot down while more is to come: little of it is merged."""
-        snapshot = self.current(connection)
-        if snapshot.generation != self._saved:
+        """Write down what is committed while more is to come: little of it is merged.
+
+        It reads in a transaction of its own, which ends before anything is merged: the log could
+        not begin anew before.
+        """
+        connection.execute("BEGIN")
+        try:
+            snapshot = self.current(connection)
             stamp = commit_stamp(connection, snapshot.generation)
+        finally:
+            connection.execute("COMMIT")
+        if snapshot.generation != self._saved:
             with self._lock:
                 self._snapshot = self._cache.save(snapshot, stamp, more=True)
                 self._saved = snapshot.generation

@@ -24,10 +24,7 @@ def main() -> None:
         Path(folder, "cache"), library, writable=True, with_vectors=what == WITH_VECTORS
     )
     for _ in sys.stdin:
-        reader = connections.reader()
-        reader.execute("BEGIN")
-        derived.keep_up(reader)
-        reader.execute("COMMIT")
+        derived.keep_up(connections.reader())
         print(flush=True)
 
 

@@ -8,6 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.errors import LibraryCorrupt, NotALibrary, command
 from trivium.kernels.indexing import give_back
 from trivium.store.record.store import RecordStore
@@ -99,11 +102,24 @@ class SqliteStore(RecordStore):
     def put(
         self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
     ) -> list[Document]:
-        """As for every store; after much of it, the derived index is begun in the background."""
+        """As for every store; after much of it, the derived index is begun in the background.
+
+        It is asked for when vectors have followed, or before the next texts if they have not.
+        """
+        self._go_ahead()
         stored = super().put(drafts, now, unless_same=unless_same)
-        self._ahead.note(sum(len(draft.passages) for draft in drafts))
-        self._derived.helped = self._ahead.helped
+        self._ahead.count(sum(len(draft.passages) for draft in drafts))
         return stored
+
+    def save_vectors(
+        self, fingerprint: str, hashes: Sequence[str], vectors: NDArray[np.float32]
+    ) -> None:
+        super().save_vectors(fingerprint, hashes, vectors)
+        self._go_ahead()
+
+    def _go_ahead(self) -> None:
+        self._ahead.ask()
+        self._derived.helped = self._ahead.helped
 
     def settle(self) -> None:
         with self._connections.reading() as reader:
@@ -115,7 +131,9 @@ class SqliteStore(RecordStore):
     def flush(self) -> None:
         if not self._connections.writable:
             return
-        self._ahead.wait()
+        if self._ahead.busy:
+            self._connections.checkpoint()  # while the child does its part
+            self._ahead.wait()
         with in_our_words(self._connections.path):
             reader = self._connections.reader()
             reader.execute("BEGIN")
