@@ -26,7 +26,9 @@ KERNELS = Extension(
             "words",
         )
     ),
-    depends=[f"{NATIVE}/{name}.h" for name in ("kernels", "numbers", "pool", "vectors", "vocabulary")],
+    depends=[
+        f"{NATIVE}/{name}.h" for name in ("kernels", "numbers", "pool", "vectors", "vocabulary")
+    ],
     py_limited_api=True,
     # without them NumPy does the same, more slowly; a wheel to be given away must have them
     optional=os.environ.get("TRIVIUM_KERNELS") != "required",

@@ -23,6 +23,8 @@ from trivium.protocols import Found
 from trivium.stemmer import stem
 from trivium.store.reference import ReferenceStore
 from trivium.store.sqlite import SqliteStore
+from trivium.store.sqlite.connection import Connections
+from trivium.store.sqlite.derived import DerivedIndex
 from trivium.types import COLUMNS, Document, Draft, Filter, Grant, Judgement, Passage, Unit
 
 Stores = Any
@@ -30,18 +32,44 @@ SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @contextmanager
-def fresh_sqlite() -> Iterator[Callable[[], SqliteStore]]:
+def fresh_sqlite(kind: type[SqliteStore] = SqliteStore) -> Iterator[Callable[[], SqliteStore]]:
     """A store and a way to open it again, as another process would."""
     with tempfile.TemporaryDirectory() as folder:
-        opened = [SqliteStore(Path(folder), create=True)]
+        opened = [kind(Path(folder), create=True)]
 
         def reopen() -> SqliteStore:
             opened[-1].close()
-            opened.append(SqliteStore(Path(folder)))
+            opened.append(kind(Path(folder)))
             return opened[-1]
 
         yield reopen
         opened[-1].close()
+
+
+class Helped(SqliteStore):
+    """Beside it another process writes the index down: after each `put` and `save_vectors`."""
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        super().__init__(folder, create=create)
+        self._others = Connections(folder / "index.db", writable=False)
+        self._helper = DerivedIndex(folder / "cache", self.id, writable=True)
+
+    def put(self, *what: Any, **how: Any) -> list[Document]:
+        stored = super().put(*what, **how)
+        self._help()
+        return stored
+
+    def save_vectors(self, *what: Any) -> None:
+        super().save_vectors(*what)
+        self._help()
+
+    def _help(self) -> None:
+        self._helper.keep_up(self._others.reader())
+        self._derived.helped = True
+
+    def close(self) -> None:
+        self._others.close()
+        super().close()
 
 
 Fresh = Callable[[], AbstractContextManager[Callable[[], Stores]]]
@@ -377,6 +405,11 @@ class TestSqlite:
     @settings(SLOW, max_examples=120)
     def test_after_any_history_every_answer_is_the_same(self, **asked: Any) -> None:
         every_answer_is_the_same(fresh_sqlite, **asked)
+
+    @given(**HISTORIES)
+    @settings(SLOW, max_examples=60)
+    def test_what_another_process_writes_down_changes_no_answer(self, **asked: Any) -> None:
+        every_answer_is_the_same(lambda: fresh_sqlite(Helped), **asked)
 
     @given(**MOMENTS)
     @settings(SLOW, max_examples=50)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from trivium.index import joining
 from trivium.index import matrix as matrices
-from trivium.index import merging
-from trivium.index.arrays import MappedArrays, write_arrays
+from trivium.index.arrays import MappedArrays, Parcel, write_arrays
 from trivium.index.codes import ARRAYS, Bounds, Codes, Query, as_fine, as_halves, encode, fine
+from trivium.index.joining import merge_blocks, merged_blocks
 from trivium.index.lookup import yardstick
 from trivium.index.matrix import Block, Neighbours
-from trivium.index.merging import merge_blocks, merged_blocks
 from trivium.kernels.underway import UnderWay
 from trivium.vectors import Floats32, cosines, unit
 
@@ -146,7 +146,7 @@ def test_merged_blocks_hold_the_living_rows_in_order() -> None:
 def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (matrices, merging):
+    for module in (matrices, joining):
         monkeypatch.setattr(module, "CODED_FROM", 4_096)
     count = 5_000
     matrix = unit(np.random.default_rng(1).normal(size=(count, 8)).astype(np.float32))
@@ -161,3 +161,27 @@ def test_what_is_merged_piece_by_piece_is_on_disk_what_it_is_in_memory(
     assert (found.matrix == matrix).all()
     for name in ARRAYS:
         assert (getattr(found.codes, name) == getattr(whole.codes, name)).all(), name
+
+
+@pytest.mark.parametrize("dead", [(), (0, 4_500, 7_999)])
+def test_merging_takes_over_the_codes_that_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead: tuple[int, ...]
+) -> None:
+    for module in (matrices, joining):
+        monkeypatch.setattr(module, "CODED_FROM", 3_000)
+    matrix = unit(np.random.default_rng(2).normal(size=(8_000, 6)).astype(np.float32))
+    numbers = np.arange(8_000, dtype=np.int64)
+    living = np.ones(8_000, bool)
+    living[list(dead)] = False
+    blocks = []
+    for part in (slice(0, 4_000), slice(4_000, 7_000), slice(7_000, None)):  # the last has none
+        path = tmp_path / f"from-{part.start}"
+        write_arrays(path, Parcel.of(Block.of(numbers[part], matrix[part]).arrays()))
+        blocks.append(Block(MappedArrays(path)))
+    assert all(block.is_coded for block in blocks)
+    monkeypatch.setattr(joining, "encode", None)
+    merged = merge_blocks(blocks, [living[:4_000], living[4_000:7_000], living[7_000:]])
+    right = Block.of(numbers[living], matrix[living])
+    assert (merged.matrix == right.matrix).all()
+    for name in ARRAYS:
+        assert (getattr(merged.codes, name) == getattr(right.codes, name)).all(), name

@@ -114,7 +114,7 @@ class DocumentTable:
         """The chosen documents of several tables as one; and the new place of each, in order."""
         codes: dict[str, int] = {"": 0}
         pieces: dict[str, list[Array]] = {}
-        ragged: dict[str, list[list[int]]] = {"tags": [], "metadata": []}
+        ragged: dict[str, list[tuple[Array, Array]]] = {"tags": [], "metadata": []}
         ids: list[str] = []
         uris: list[str] = []
         for table, chosen in tables:
@@ -128,9 +128,8 @@ class DocumentTable:
             for name in _CODED:
                 pieces.setdefault(name, []).append(remap[arrays[f"document.{name}"][chosen]])
             for name in ("tags", "metadata"):
-                codes_of, lists = remap[arrays[f"document.{name}"]].tolist(), table._ends(name)
-                ends = [lists[i : i + 2] for i in chosen.tolist()]
-                ragged[name] += [codes_of[start:end] for start, end in ends]
+                given = remap[arrays[f"document.{name}"]]
+                ragged[name].append(_taken(given, arrays[f"document.{name}.offsets"], chosen))
         order = sorted(range(len(ids)), key=ids.__getitem__)
         places = np.empty(len(ids), np.int64)
         places[order] = np.arange(len(ids))
@@ -142,12 +141,10 @@ class DocumentTable:
         for name in ("number", "created", "valid_from", "valid_until", *_CODED):
             merged[f"document.{name}"] = np.concatenate(pieces[name])[order]
         for name in ("tags", "metadata"):
-            merged |= _ragged(f"document.{name}", [ragged[name][i] for i in order])
+            flat, counts = map(np.concatenate, zip(*ragged[name], strict=True))
+            flat, counts = _taken(flat, _offsets(counts), np.array(order, np.int64))
+            merged |= {f"document.{name}": flat, f"document.{name}.offsets": _offsets(counts)}
         return merged, places
-
-    def _ends(self, name: str) -> list[int]:
-        ends: list[int] = self._arrays[f"document.{name}.offsets"].tolist()
-        return ends
 
     def with_scopes(self, scopes: frozenset[str]) -> Mask:
         """The documents whose scope is one of these."""
@@ -228,7 +225,19 @@ def _by_key(metadata: Sequence[tuple[str, Scalar]]) -> dict[str, list[Scalar]]:
 
 
 def _ragged(name: str, lists: Sequence[Sequence[int]]) -> dict[str, Array]:
-    offsets = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum([len(values) for values in lists], out=offsets[1:])
     flat = [value for values in lists for value in values]
+    offsets = _offsets(np.array([len(values) for values in lists], np.int64))
     return {name: np.array(flat, np.int32), f"{name}.offsets": offsets}
+
+
+def _offsets(counts: Array) -> NDArray[np.int64]:
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def _taken(flat: Array, offsets: Array, chosen: NDArray[np.int64]) -> tuple[Array, Array]:
+    """The lists with these numbers one after the other, and how long each is."""
+    counts = offsets[chosen + 1] - offsets[chosen]
+    moved = np.repeat(offsets[chosen] - _offsets(counts)[:-1], counts)
+    return flat[moved + np.arange(len(moved))], counts

@@ -19,8 +19,9 @@ import numpy as np
 
 from trivium.index.arrays import CacheDamaged, MappedArrays, Parcel, write_arrays
 from trivium.index.documents import Mask
+from trivium.index.joining import merge_blocks, merged_blocks
 from trivium.index.matrix import Block
-from trivium.index.merging import merge, merge_blocks, merged, merged_blocks
+from trivium.index.merging import merge, merged
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
@@ -67,19 +68,18 @@ class CacheFolder:
         generation, model = manifest["generation"], manifest["model"]
         return Snapshot(generation, model, tuple(segments), tuple(blocks)), manifest["stamp"]
 
-    def save(self, snapshot: Snapshot, stamp: str, *, as_one: bool = False) -> Snapshot:
+    def save(
+        self, snapshot: Snapshot, stamp: str, *, as_one: bool = False, more: bool = False
+    ) -> Snapshot:
         """Merge what should be merged, write what is not on disk yet, replace the manifest.
 
-        With `as_one` all is merged: nothing is searched more quickly.
+        With `as_one` all is merged: nothing is searched more quickly. If `more` is to come soon,
+        only groups of many are.
         """
-        if as_one:
-            segments = [self._saved_segment(one, _partly_dead) for one in _whole(snapshot.segments)]
-            blocks = [self._saved_block(one, _partly_dead) for one in _whole(snapshot.blocks)]
-        else:
-            segments = [
-                self._saved_segment(one, _mostly_dead) for one in _groups(snapshot.segments)
-            ]
-            blocks = [self._saved_block(one, _mostly_dead) for one in _groups(snapshot.blocks)]
+        worn = _partly_dead if as_one else _mostly_dead
+        choose = _whole if as_one else _worthwhile if more else _groups
+        segments = [self._saved_segment(one, worn) for one in choose(snapshot.segments)]
+        blocks = [self._saved_block(one, worn) for one in choose(snapshot.blocks)]
         alive = {f"segment.{i}": np.packbits(one.alive) for i, one in enumerate(segments)}
         alive |= {f"block.{i}": np.packbits(one.alive) for i, one in enumerate(blocks)}
         alive_name = self._new_name("alive")
@@ -214,6 +214,14 @@ def _groups(parts: Sequence[Living]) -> list[list[Living]]:
             (more, last), (size, before) = groups.pop(), groups.pop()
             groups.append((size + more, before + last))
     return [group for _, group in groups]
+
+
+def _worthwhile(parts: Sequence[Living]) -> list[list[Living]]:
+    """The same groups, but those of a few stay apart: with what comes next all would move again."""
+    chosen: list[list[Living]] = []
+    for group in _groups(parts):
+        chosen += [group] if len(group) >= MERGE_FACTOR else [[one] for one in group]
+    return chosen
 
 
 def _whole(parts: Sequence[Living]) -> list[list[Living]]:

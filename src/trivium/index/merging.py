@@ -1,4 +1,4 @@
-"""Several segments → one, and several blocks → one, a piece at a time.
+"""Several segments → one, a piece at a time.
 
 All segments keep their vocabulary in the same order, so a run of terms is a run of positions and
 postings in each of them. Such a run is brought together and passed on before the next is read:
@@ -7,7 +7,7 @@ what a merge needs at once is a few numbers for each row and word, not all that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,8 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, MappedArrays, Parcel, Strings
 from trivium.index.building import Codes, grams, offsets_of, smallest
-from trivium.index.codes import ARRAYS, encode
-from trivium.index.codes import layout as coded_layout
 from trivium.index.documents import DocumentTable, Mask
-from trivium.index.matrix import CODED_FROM, Block
 from trivium.index.segment import WIDTH, Segment
-from trivium.vectors import Floats32
 
 PIECE = 1 << 19
 """Positions brought together at a time: a few arrays of four megabytes each."""
@@ -29,8 +25,8 @@ PIECE = 1 << 19
 MOST_TERMS = 1 << 16
 """Terms brought together at a time, so that a term, a row and a count fit one number."""
 
-ROWS = 4_096
-"""Vectors moved at a time: six megabytes at 384 dimensions."""
+STRETCH = 5
+"""A stretch has two to the power of this many positions: less than the words of most chunks."""
 
 Numbers = NDArray[np.int64]
 
@@ -151,13 +147,25 @@ class _Part:
     whole: bool  # no row is dead
     place: Numbers  # of each row; -1 for a dead one
     shift: Numbers  # of the positions of each row
+    ends: Numbers  # of each row
+    stretches: Numbers  # the row at the beginning of each
+
+    def rows(self, positions: Numbers) -> Numbers:
+        """The row of each position: that at the beginning of its stretch, or one soon after.
+
+        A search by halves would take a quarter of the whole merge.
+        """
+        row: Numbers = self.stretches[positions >> STRETCH]
+        while (beyond := positions >= self.ends[row]).any():
+            row += beyond
+        return row
 
     def positions(self, first: int, last: int) -> tuple[Numbers, Numbers]:
         """The living positions of these forms where they are now, each with its form."""
         arrays = self.segment.arrays
         form, chosen = _listed(arrays["surface.positions"], first, last)
         found = arrays["positions"][chosen].astype(np.int64)
-        row = np.searchsorted(self.segment.starts[:-1:WIDTH], found, side="right") - 1
+        row = self.rows(found)
         found += self.shift[row]
         return (form, found) if self.whole else _where(self.place[row] >= 0, form, found)
 
@@ -238,7 +246,10 @@ def _parts(
         place[rows] = places[base : base + len(rows)]
         base += len(rows)
         shift = begins[place] - segment.starts[:-1:WIDTH]
-        parts.append(_Part(segment, len(rows) == len(segment), place, shift))
+        ends = np.array(segment.starts[WIDTH::WIDTH])
+        marks = np.arange(0, segment.starts[-1], 1 << STRETCH)
+        stretches = np.searchsorted(ends, marks, side="right")
+        parts.append(_Part(segment, len(rows) == len(segment), place, shift, ends, stretches))
     return parts, arrays
 
 
@@ -337,52 +348,3 @@ class _Share:
         forms = part.segment.arrays["term.surfaces"]
         span = int(forms[start]), int(forms[end])
         return cls(part, form_numbers, term_numbers, (start, end), span)
-
-
-def merge_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Block:
-    """The living vectors of several blocks as one, in memory."""
-    return Block(merged_blocks(blocks, alive).unpacked())
-
-
-def merged_blocks(blocks: Sequence[Block], alive: Sequence[Mask]) -> Parcel:
-    """The same as a parcel; with codes where there are many."""
-    chosen = [np.flatnonzero(living) for living in alive]
-    numbers = np.concatenate([b.numbers[rows] for b, rows in zip(blocks, chosen, strict=True)])
-    owners = np.repeat(np.arange(len(blocks)), [len(rows) for rows in chosen])
-    order = np.argsort(numbers, kind="stable")
-    numbers, owners, rows = numbers[order], owners[order], np.concatenate(chosen)[order]
-    width = max((block.width for block in blocks if len(block)), default=0)
-
-    def pieces() -> Iterator[Floats32]:
-        for start in range(0, len(numbers), ROWS):
-            owner, row = owners[start : start + ROWS], rows[start : start + ROWS]
-            piece = np.empty((len(row), width), np.float32)
-            for place in np.unique(owner).tolist():
-                piece[owner == place] = blocks[place].matrix[row[owner == place]]
-                blocks[place].release()
-            yield piece
-
-    return block_parcel(numbers, width, pieces())
-
-
-def block_parcel(numbers: Numbers, width: int, matrix: Iterable[Floats32]) -> Parcel:
-    """The arrays of a block whose vectors come a piece at a time; with codes where there are
-    many.
-    """
-    count = len(numbers)
-    layout: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
-        "numbers": (np.dtype(np.int64), (count,)),
-        "matrix": (np.dtype(np.float32), (count, width)),
-    }
-    if count >= CODED_FROM:
-        layout |= coded_layout(count, width)
-
-    def pieces() -> Iterator[tuple[str, Array]]:
-        yield "numbers", numbers
-        for piece in matrix:
-            yield "matrix", piece
-            if count >= CODED_FROM:
-                coded = encode(piece)
-                yield from ((name, getattr(coded, name)) for name in ARRAYS)
-
-    return Parcel(layout, pieces())

@@ -1,5 +1,8 @@
 -- name: documents_by_source_hash
-SELECT d.* FROM json_each(?) j JOIN documents d ON d.source_hash = j.value ORDER BY d.number;
+SELECT d.* FROM json_each(?) j
+JOIN documents d ON substr(d.source_hash, 1, 8) = substr(j.value, 1, 8)
+                AND d.source_hash = j.value
+ORDER BY d.number;
 
 -- name: documents_below
 SELECT * FROM documents WHERE uri >= :first AND uri < :end ORDER BY uri;

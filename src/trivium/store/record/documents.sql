@@ -73,7 +73,7 @@ INSERT INTO changes (generation, chunk, what)
 SELECT :generation, number, :what FROM chunks WHERE document = :document AND version = :version;
 
 -- name: chunks_of_documents
-SELECT c.number, c.document, c.ordinal
+SELECT c.number
 FROM json_each(?) j
 JOIN documents d ON d.number = CAST(j.value AS BIGINT)
 JOIN chunks c ON c.document = d.number AND c.version = d.version
@@ -81,10 +81,7 @@ ORDER BY c.number;
 
 -- name: note_changes_of
 INSERT INTO changes (generation, chunk, what)
-SELECT :generation, c.number, :what
-FROM json_each(:documents) j
-JOIN documents d ON d.number = CAST(j.value AS BIGINT)
-JOIN chunks c ON c.document = d.number AND c.version = d.version;
+SELECT :generation, CAST(j.value AS BIGINT), :what FROM json_each(:chunks) j;
 
 -- name: delete_document
 DELETE FROM documents WHERE number = ?;
@@ -213,13 +210,10 @@ ON CONFLICT DO NOTHING;
 
 -- name: wait_for_vectors_of
 INSERT INTO waiting (model, hash)
-SELECT DISTINCT m.number, c.embedding_hash
+SELECT m.number, j.value
 FROM json_each(?) j
-JOIN documents d ON d.number = CAST(j.value AS BIGINT)
-JOIN chunks c ON c.document = d.number AND c.version = d.version
 CROSS JOIN models m
-WHERE c.embedding_hash <> '' AND NOT EXISTS (
-  SELECT 1 FROM vectors v WHERE v.hash = c.embedding_hash AND v.model = m.number)
+WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.hash = j.value AND v.model = m.number)
 ON CONFLICT DO NOTHING;
 
 -- name: wait_for_model
@@ -237,16 +231,18 @@ DELETE FROM waiting WHERE hash IN (
   WHERE c.document = :document AND c.version = :version AND NOT EXISTS (
     SELECT 1 FROM chunks o
     JOIN documents d ON d.number = o.document AND d.version = o.version
-    WHERE o.embedding_hash = c.embedding_hash AND o.document <> :document));
+    WHERE substr(o.embedding_hash, 1, 8) = substr(c.embedding_hash, 1, 8)
+      AND o.embedding_hash = c.embedding_hash AND o.document <> :document));
 
 -- name: stop_waiting
-DELETE FROM waiting WHERE model = ? AND hash = ?;
+DELETE FROM waiting
+WHERE model = :model AND hash IN (SELECT j.value FROM json_each(:hashes) j);
 
 -- name: pending
 SELECT min(c.number) AS number
 FROM (SELECT w.hash FROM waiting w JOIN models m ON m.number = w.model
       WHERE m.fingerprint = :fingerprint AND w.problem = '' LIMIT :limit) w
-JOIN chunks c ON c.embedding_hash = w.hash
+JOIN chunks c ON substr(c.embedding_hash, 1, 8) = substr(w.hash, 1, 8) AND c.embedding_hash = w.hash
 JOIN documents d ON d.number = c.document AND d.version = c.version
 GROUP BY w.hash
 ORDER BY 1;
@@ -277,7 +273,8 @@ ON CONFLICT (hash, model) DO UPDATE SET vector = excluded.vector;
 -- name: note_vector_changes
 INSERT INTO changes (generation, chunk, what)
 SELECT :generation, c.number, 'v' FROM json_each(:hashes) j
-JOIN chunks c ON c.embedding_hash = j.value;
+JOIN chunks c ON substr(c.embedding_hash, 1, 8) = substr(j.value, 1, 8)
+             AND c.embedding_hash = j.value;
 
 -- name: counts_by_kind
 SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind;

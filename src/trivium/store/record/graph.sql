@@ -97,7 +97,8 @@ ON CONFLICT DO NOTHING;
 -- name: stop_waiting_in_vain
 DELETE FROM waiting WHERE hash = :hash AND NOT EXISTS (
   SELECT 1 FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.version
-  WHERE c.embedding_hash = :hash);
+  WHERE substr(c.embedding_hash, 1, 8) = substr(waiting.hash, 1, 8)
+    AND c.embedding_hash = waiting.hash);
 
 -- name: documents_stating
 SELECT DISTINCT d.number, d.id

@@ -10,7 +10,7 @@ WHERE hash = ? AND model = (SELECT number FROM models WHERE fingerprint = ?);
 SELECT d.id, c.version, c.ordinal, w.problem
 FROM waiting w
 JOIN models m ON m.number = w.model
-JOIN chunks c ON c.embedding_hash = w.hash
+JOIN chunks c ON substr(c.embedding_hash, 1, 8) = substr(w.hash, 1, 8) AND c.embedding_hash = w.hash
 JOIN documents d ON d.number = c.document AND d.version = c.version
 WHERE m.fingerprint = ? AND w.problem <> ''
 ORDER BY d.id, c.version, c.ordinal

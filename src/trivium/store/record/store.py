@@ -213,10 +213,10 @@ class RecordStore(ABC):
                 for hash, vector in zip(hashes, unit(vectors), strict=True)
             ]
             transaction.executemany("insert_vector", rows)
-            done = [(model["number"], hash) for hash in hashes]
-            transaction.executemany("stop_waiting", done)
+            those = listed(hashes)
+            transaction.execute("stop_waiting", {"model": model["number"], "hashes": those})
             generation = new_generation(transaction, None)
-            values = {"generation": generation, "hashes": listed(hashes)}
+            values = {"generation": generation, "hashes": those}
             transaction.execute("note_vector_changes", values)
         self._wrote = True
 

@@ -143,23 +143,21 @@ def _index_batch(
     transaction: Transaction, both: Sequence[tuple[Document, Draft]], generation: int
 ) -> None:
     """`index_words` for documents that were just written, without reading their text again."""
-    numbers = [document.number for document, _ in both]
-    texts = {
-        (document.number, nth if passage.ordinal is None else passage.ordinal): (document, passage)
-        for document, draft in both
-        for nth, passage in enumerate(draft.passages)
-    }
-    words = []
-    for number, owner, ordinal in select(transaction, "chunks_of_documents", numbers):
-        document, passage = texts[owner, ordinal]
-        said = searchable(columns(document, passage.heading, passage.text))
-        words.append((number, *said))
-    transaction.executemany("index_words", words)
-    documents = listed(numbers)
-    transaction.execute("wait_for_vectors_of", (documents,))
+    numbers = select(transaction, "chunks_of_documents", [document.number for document, _ in both])
+    chunks = [number for (number,) in numbers]  # ascending: in the order in which they were put
+    passages = [(document, passage) for document, draft in both for passage in draft.passages]
+    words = [
+        (number, *searchable(columns(document, passage.heading, passage.text)))
+        for number, (document, passage) in zip(chunks, passages, strict=True)
+    ]
+    hashes = {hash for _, draft in both for hash in draft.embedding_hashes if hash}
+    transaction.execute("wait_for_vectors_of", (listed(sorted(hashes)),))
+    those = listed(chunks)
     for what in ("w", "v"):
-        values = {"generation": generation, "what": what, "documents": documents}
+        values = {"generation": generation, "what": what, "chunks": those}
         transaction.execute("note_changes_of", values)
+    # last, because each statement about many rows makes FTS5 write down what it has so far
+    transaction.executemany("index_words", words)
 
 
 def amend_draft(transaction: Transaction, draft: Draft, generation: int, now: datetime) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,7 +33,7 @@ PAGE = 8_192
 and half as many pages go through the log.
 """
 
-LOG_PAGES = 4_096
+LOG_PAGES = 16_384
 """Pages in the log before they go to their places. Texts come with random keys (hashes), so each
 batch touches pages all over the file; many batches touch the same ones, and these are moved once.
 """
@@ -216,6 +216,11 @@ class Connections:
 
     def size(self) -> int:
         return self.path.stat().st_size
+
+    def checkpoint(self) -> None:
+        """Move what is in the log to its place, as far as nobody reads what it would replace."""
+        with suppress(LibraryError), in_our_words(self.path):
+            self.reader().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def compact(self) -> None:
         """Give the freed pages back to the disk; if somebody is writing, they are used again."""

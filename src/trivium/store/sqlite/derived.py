@@ -25,7 +25,7 @@ from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 from trivium.store.sqlite.connection import statements
 from trivium.store.sqlite.reading import (
     NOTHING,
-    batches,
+    evenly,
     numbers_of,
     read_block,
     read_segment,
@@ -33,7 +33,7 @@ from trivium.store.sqlite.reading import (
 )
 
 BATCH = 20_000
-"""Chunks whose words are read at a time: bounds the memory of a rebuild."""
+"""About so many chunks have their words read at a time: bounds the memory of a rebuild."""
 
 KEPT = 4_096
 """Chunks whose words or vectors are worth a file before anybody has asked for one: with fewer,
@@ -65,6 +65,8 @@ class DerivedIndex:
         self._warnings: list[str] = []
         self.rebuilt = False
         """Whether what is on disk was found missing or damaged and is still to be replaced."""
+        self.helped = False
+        """Whether another process is known to write down what this one has not indexed."""
 
     def current(self, connection: sqlite3.Connection, *, going_back: bool = False) -> Snapshot:
         """The snapshot of the state that this connection's transaction sees.
@@ -81,6 +83,8 @@ class DerivedIndex:
                 raise Overtaken
             if start is None or not changes_floor(connection) <= start.generation <= generation:
                 start = self._load(connection, generation)
+            elif self.helped:
+                start = self._further(connection, start, generation)
             if start.generation < changes_floor(connection):
                 start = EMPTY
             try:
@@ -90,6 +94,23 @@ class DerivedIndex:
             if self._snapshot is None or self._snapshot.generation < generation:
                 self._snapshot = snapshot
             return snapshot
+
+    def keep_up(self, connection: sqlite3.Connection) -> None:
+        """Write down what is committed while more is to come: little of it is merged.
+
+        It reads in a transaction of its own, which ends before anything is merged: the log could
+        not begin anew before.
+        """
+        connection.execute("BEGIN")
+        try:
+            snapshot = self.current(connection)
+            stamp = commit_stamp(connection, snapshot.generation)
+        finally:
+            connection.execute("COMMIT")
+        if snapshot.generation != self._saved:
+            with self._lock:
+                self._snapshot = self._cache.save(snapshot, stamp, more=True)
+                self._saved = snapshot.generation
 
     def save(self, connection: sqlite3.Connection) -> None:
         """Write the current snapshot down, unless it is there already."""
@@ -175,6 +196,19 @@ class DerivedIndex:
             return EMPTY
         self._saved = snapshot.generation
         return snapshot
+
+    def _further(
+        self, connection: sqlite3.Connection, start: Snapshot, generation: int
+    ) -> Snapshot:
+        """What was written down meanwhile, if that is of this history and nearer; it is not taken
+        for saved, because whoever goes on writing leaves much to be merged.
+        """
+        with suppress(CacheDamaged):
+            found, stamp = self._cache.load() or (EMPTY, "")
+            fits = start.generation < found.generation <= generation
+            if fits and stamp == commit_stamp(connection, found.generation):
+                return found
+        return start
 
     def take_warnings(self) -> tuple[str, ...]:
         """What was repaired since the last call, each thing said once."""
@@ -267,7 +301,7 @@ def _catch_up(
         replace(one, alive=_without(one.alive, np.flatnonzero(np.isin(one.block.numbers, vectors))))
         for one in old_blocks
     ]
-    for numbers in batches(words, BATCH):
+    for numbers in evenly(words, BATCH):
         segment = read_segment(connection, numbers)
         if len(segment):
             segments.append(keeping.segment(LivingSegment(segment, np.ones(len(segment), bool))))

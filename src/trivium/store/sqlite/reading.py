@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Parcel
 from trivium.index.building import Row, build
-from trivium.index.merging import ROWS, block_parcel
+from trivium.index.joining import ROWS, block_parcel
 from trivium.index.segment import Segment
 from trivium.store.record.rows import columns, filed
 from trivium.store.sqlite.connection import statements
@@ -24,6 +24,11 @@ NOTHING: Numbers = np.empty(0, np.int64)
 def numbers_of(cursor: sqlite3.Cursor) -> Numbers:
     cursor.row_factory = None
     return np.array([number for (number,) in cursor], np.int64)
+
+
+def evenly(numbers: Numbers, size: int) -> list[Numbers]:
+    """Pieces of about that size: a few that are left over make no piece of their own."""
+    return np.array_split(numbers, max(1, round(len(numbers) / size))) if len(numbers) else []
 
 
 def batches(numbers: Numbers, size: int) -> Iterator[Numbers]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.errors import LibraryCorrupt, NotALibrary, command
 from trivium.kernels.indexing import give_back
 from trivium.store.record.store import RecordStore
+from trivium.store.sqlite.ahead import Ahead
 from trivium.store.sqlite.connection import Connections, in_our_words, migrate
 from trivium.store.sqlite.derived import LOG_LIMIT, DerivedIndex, Overtaken
 from trivium.store.sqlite.fused import SqliteFused
 from trivium.store.sqlite.inspect import check
 from trivium.store.sqlite.view import SqliteView
-from trivium.types import OWNER, Grant
+from trivium.types import OWNER, Document, Draft, Grant
 
 if TYPE_CHECKING:
     from trivium.store.lance import Keeper, LanceView
@@ -54,6 +59,7 @@ class SqliteStore(RecordStore):
         super().__init__(self._connections)
         library, cache = self.id, folder / "cache"
         self._derived = DerivedIndex(cache, library, writable=writable, with_vectors=lance is None)
+        self._ahead = Ahead(folder, library, with_vectors=lance is None)
         self._keeper = None if lance is None else self._lance(lance, cache, library)
         self.fused = SqliteFused(self._connections)
 
@@ -71,6 +77,8 @@ class SqliteStore(RecordStore):
         instead: tuple[str, int] | None = None,
         model: str | None = None,
     ) -> SqliteView:
+        if as_of is None and instead is None:
+            self._ahead.forget()  # the view brings the index up to date
         if self._keeper is None:
             return SqliteView(self._connections, self._derived, grant, as_of, instead, model)
         return self._in_lance(self._keeper, grant, as_of, instead, model)
@@ -91,6 +99,28 @@ class SqliteStore(RecordStore):
         with self._in_lance(self._keeper) as view:
             return view.check_dataset()
 
+    def put(
+        self, drafts: Sequence[Draft], now: datetime, *, unless_same: bool = False
+    ) -> list[Document]:
+        """As for every store; after much of it, the derived index is begun in the background.
+
+        It is asked for when vectors have followed, or before the next texts if they have not.
+        """
+        self._go_ahead()
+        stored = super().put(drafts, now, unless_same=unless_same)
+        self._ahead.count(sum(len(draft.passages) for draft in drafts))
+        return stored
+
+    def save_vectors(
+        self, fingerprint: str, hashes: Sequence[str], vectors: NDArray[np.float32]
+    ) -> None:
+        super().save_vectors(fingerprint, hashes, vectors)
+        self._go_ahead()
+
+    def _go_ahead(self) -> None:
+        self._ahead.ask()
+        self._derived.helped = self._ahead.helped
+
     def settle(self) -> None:
         with self._connections.reading() as reader:
             since = self._derived.saved_generation
@@ -101,6 +131,9 @@ class SqliteStore(RecordStore):
     def flush(self) -> None:
         if not self._connections.writable:
             return
+        if self._ahead.busy:
+            self._connections.checkpoint()  # while the child does its part
+            self._ahead.wait()
         with in_our_words(self._connections.path):
             reader = self._connections.reader()
             reader.execute("BEGIN")
@@ -136,6 +169,7 @@ class SqliteStore(RecordStore):
     def close(self) -> None:
         if self._wrote or self._derived.rebuilt:
             self.flush()
+        self._ahead.close()
         self._connections.close()
         if self._wrote:
             give_back()
