@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from trivium import kernels
 from trivium.index.codes import Query, as_fine, encode
-from trivium.kernels import Array, Lists, Named, Terms
+from trivium.kernels import ROW_BITS, Array, Lists, Terms
+from trivium.kernels.names import Named, chunk_ids, first_units
 from trivium.types import COLUMNS, chunk_id
 from trivium.vectors import unit
 
@@ -276,44 +277,59 @@ def test_the_ids_of_chunks(names: list[str], chunks: list[tuple[int, int, int]])
     expected = [
         chunk_id(names[owner % len(names)], number, place) for owner, number, place in chunks
     ]
-    for result in both(lambda: kernels.chunk_ids(named, np.arange(len(chunks)))):
+    for result in both(lambda: chunk_ids(named, np.arange(len(chunks)))):
         assert result == tuple(expected)
 
 
 @settings(deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.5, 1.0, 2.0])), max_size=60),
+    st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40)), max_size=40), max_size=3),
     st.integers(1, 60),
     st.integers(1, 12),
     st.booleans(),
 )
 def test_the_beginning_of_a_ranking(
-    chunks: list[tuple[int, float]], among: int, wanted: int, by_document: bool
+    pieces: list[list[tuple[int, int]]], among: int, wanted: int, by_document: bool
 ) -> None:
-    owners = np.array([owner for owner, _ in chunks], np.int32)
-    named = Named(
-        np.frombuffer(b"abcdefghij", np.uint8),
-        np.arange(11),
-        owners,
-        np.ones(len(chunks), np.int32),
-        np.arange(len(chunks), dtype=np.int32),
+    """Each segment is a list of chunks: the document's number and the score. Rows are in order."""
+    pieces = [
+        [chunks[row] for row in sorted(range(len(chunks)), key=lambda row: chunks[row][0])][:10]
+        for chunks in pieces
+    ]
+    segments = tuple(
+        Named(
+            np.frombuffer(b"abcdefghij", np.uint8),
+            np.arange(11),
+            np.array([owner for owner, _ in chunks], np.int32),
+            np.full(len(chunks), number, np.int32),
+            np.arange(len(chunks), dtype=np.int32),
+        )
+        for number, chunks in enumerate(pieces)
     )
-    rows = np.random.default_rng(len(chunks)).permutation(len(chunks))
-    scores = np.array([score for _, score in chunks])[rows]
-    ranked = sorted(range(len(chunks)), key=lambda row: (-chunks[row][1], row))[:among]
-    expected: list[int] = []
-    while ranked and len({chunks[r][0] if by_document else r for r in expected}) < wanted:
-        expected.append(ranked.pop(0))
-    complete = len({chunks[r][0] if by_document else r for r in expected}) == wanted
-    for found in both(lambda: kernels.first_units(named, rows, scores, among, wanted, by_document)):
-        if not complete:
+    ranked = sorted(
+        (-score, f"{'abcdefghij'[owner]}@{number}/{row}", number, row, owner)
+        for number, chunks in enumerate(pieces)
+        for row, (owner, score) in enumerate(chunks)
+    )
+    places = np.array([(number << ROW_BITS) + row for *_, number, row, _ in ranked], np.int64)
+    scores = np.array([-below for below, *_ in ranked], np.float64)
+    order = np.random.default_rng(len(ranked)).permutation(len(ranked))
+    expected, units = [], set()
+    for _, id, number, row, owner in ranked[:among]:
+        expected.append(id)
+        units.add((number, owner if by_document else row))
+        if len(units) == wanted:
+            break
+    for found in both(
+        lambda: first_units(segments, places[order], scores[order], among, wanted, by_document)
+    ):
+        if len(units) < wanted:
             assert found is None
-            continue
-        assert isinstance(found, tuple)
-        ids, places, worth = found
-        assert places.tolist() == expected
-        assert ids == tuple(f"{'abcdefghij'[chunks[row][0]]}@1/{row}" for row in expected)
-        assert worth == tuple(chunks[row][1] for row in expected)
+        else:
+            assert isinstance(found, tuple)
+            assert list(found[0]) == expected
+            assert found[1].tolist() == places[: len(expected)].tolist()
+            assert found[2] == tuple(scores[: len(expected)].tolist())
 
 
 @compiled
@@ -343,9 +359,9 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
         *(np.zeros(1, np.int32) for _ in range(3)),
     )
     with pytest.raises(ValueError, match="do not fit"):
-        kernels.chunk_ids(named, np.zeros(1, np.int64))
+        chunk_ids(named, np.zeros(1, np.int64))
     with pytest.raises(ValueError, match="do not fit"):
-        kernels.first_units(named, np.zeros(1, np.int64), np.ones(1), 1, 1, True)
+        first_units((named,), np.zeros(1, np.int64), np.ones(1), 1, 1, True)
 
 
 def test_short_row_numbers_and_wide_matrices_are_read_as_what_they_are() -> None:
@@ -359,5 +375,5 @@ def test_short_row_numbers_and_wide_matrices_are_read_as_what_they_are() -> None
         np.array([0, 3], np.int64),
         *(np.zeros(4, np.int32) for _ in range(3)),
     )
-    for ids in both(lambda: kernels.chunk_ids(named, rows)):  # type: ignore[arg-type]
+    for ids in both(lambda: chunk_ids(named, rows)):  # type: ignore[arg-type]
         assert ids == ("axe@0/0", "axe@0/0")

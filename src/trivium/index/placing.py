@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.kernels import ROW_BITS as ROW_BITS
 from trivium.values import dataclass
 
-ROW_BITS = 40  # of a place: what is above them is the segment, or the block
 ROW_MASK = (1 << ROW_BITS) - 1
 PAGE_BITS = 6  # numbers of a page: those of what was replaced leave gaps, which take no room
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import DocumentTable
-from trivium.kernels import Lists, Named, Postings, chunk_ids
+from trivium.kernels import Lists, Postings
+from trivium.kernels.names import Named, chunk_ids
 from trivium.types import COLUMNS
 
 WIDTH = len(COLUMNS)

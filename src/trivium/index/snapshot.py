@@ -241,7 +241,7 @@ class Seen:
         if len(self._given[0]) > MOST_GIVEN:
             self._given[:] = [{}, self._given[0]]
         self._given[0].update(zip(chosen.ids, chosen.places.tolist(), strict=True))
-        return tuple(chosen.ids), tuple(chosen.scores)
+        return chosen.ids, chosen.scores
 
     @cached_property
     def segments(self) -> list[Segment]:

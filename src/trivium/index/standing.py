@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from trivium.index.placing import ROW_BITS, ROW_MASK
 from trivium.index.segment import Segment
-from trivium.kernels import first_units as beginning
+from trivium.kernels.names import Beginning
+from trivium.kernels.names import first_units as beginning
 from trivium.types import Unit
 
 Rows = NDArray[np.int64]
@@ -34,78 +35,45 @@ class Standing(NamedTuple):
         found = [given[some] for given, some in zip(scores, rows, strict=True)]
         return cls(np.concatenate([_NONE, *places]), np.concatenate([_NOTHING, *found]))
 
-    def at(self, order: Rows | slice) -> Standing:
-        return Standing(self.places[order], self.scores[order])
-
-
-class Chosen(NamedTuple):
-    """The beginning of a ranking: ids, where they stand, scores."""
-
-    ids: Sequence[str]
-    places: Rows
-    scores: Sequence[float]
-
 
 def first_units(
     segments: Segments, best: Callable[[int], Standing], total: int, units: int, unit: Unit
-) -> Chosen:
+) -> Beginning:
     """The shortest beginning of a ranking of `total` chunks that holds so many units.
 
     `best(count)` gives at least the `count` best chunks; it is asked for more until that is enough.
     """
-    count = units
+    count, named = units, tuple(segment.named for segment in segments)
     while True:
         found = best(min(count, total))
-        owner = _only_owner(segments, found.places)
-        if owner is None or unit == "entity":
-            chosen = _beginning(segments, found, count, units, unit, count >= total)
+        if unit == "entity":
+            chosen = _first_entities(segments, found, count, units)
         else:
-            chosen = _beginning_in(segments, owner, found, count, units, unit, count >= total)
-        if chosen:
+            chosen = beginning(named, *found, count, units, unit == "document")
+        if chosen is not None:
             return chosen
+        if count >= total:  # all there are, and they do not hold so many
+            wanted = min(count, len(found.places))
+            return beginning(named, *found, count, wanted, False) or Beginning((), _NONE, ())
         count *= 4
 
 
-def _beginning_in(
-    segments: Segments,
-    owner: int,
-    found: Standing,
-    count: int,
-    units: int,
-    unit: Unit,
-    in_any_case: bool,
-) -> Chosen | None:
-    """`_beginning` where all chunks are in one segment, as mostly they are in the large one."""
-    named, rows = segments[owner].named, found.places & ROW_MASK
-    chosen = beginning(named, rows, found.scores, count, units, unit == "document")
-    if chosen is None and in_any_case:
-        chosen = beginning(named, rows, found.scores, count, min(count, len(rows)), False)
-    if chosen is None:
-        return None
-    ids, rows, scores = chosen
-    return Chosen(ids, rows + (owner << ROW_BITS), scores)
-
-
-def _beginning(
-    segments: Segments, found: Standing, count: int, units: int, unit: Unit, in_any_case: bool
-) -> Chosen | None:
-    """The beginning of the first `count` that holds so many units; if it does not, all or none."""
-    ranked = in_order(segments, found).at(slice(count))
-    length = _holding(units_at(segments, ranked.places, unit), units)
-    if not length and not in_any_case:
-        return None
-    places, scores = ranked.at(slice(length or None))
-    return Chosen(ids_at(segments, places), places, scores.tolist())
-
-
-def in_order(segments: Segments, found: Standing) -> Standing:
-    """Best first, ties by id: the rows of a segment are in the order of their ids."""
-    ranked = found.at(np.lexsort((found.places, -found.scores)))
-    if len(segments) > 1 and _ties_across(ranked):
-        pairs = zip((-ranked.scores).tolist(), ids_at(segments, ranked.places), strict=True)
-        order = [place for place, _ in sorted(enumerate(pairs), key=lambda one: one[1])]
-        return ranked.at(np.array(order, np.int64))
-    return ranked
+def _first_entities(
+    segments: Segments, found: Standing, count: int, units: int
+) -> Beginning | None:
+    """The beginning of the first `count` that holds so many entities; None if they do not."""
+    ids = ids_at(segments, found.places)
+    ranked = sorted(zip((-found.scores).tolist(), ids, range(len(ids)), strict=True))[:count]
+    order = np.array([place for _, _, place in ranked], np.int64)
+    entities = _entities_at(segments, found.places[order])
+    seen: set[str] = set()
+    for length, entity in enumerate(entities, start=1):
+        seen.add(entity)
+        if len(seen) == units:
+            first = order[:length]
+            worth = tuple(found.scores[first].tolist())
+            return Beginning(tuple(ids[one] for one in first), found.places[first], worth)
+    return None
 
 
 def ids_at(segments: Segments, places: Rows) -> list[str]:
@@ -126,9 +94,13 @@ def units_at(segments: Segments, places: Rows, unit: Unit) -> Sequence[Hashable]
         for segment, here in _by_segment(segments, places):
             numbers[here] += segment.document[places[here] & ROW_MASK]
         return list(numbers.tolist())
-    names: list[Hashable] = [""] * len(places)
+    return _entities_at(segments, places)
+
+
+def _entities_at(segments: Segments, places: Rows) -> list[str]:
+    names = [""] * len(places)
     for segment, here in _by_segment(segments, places):
-        found = units_of(segment, places[here] & ROW_MASK, unit)
+        found = units_of(segment, places[here] & ROW_MASK, "entity")
         for place, name in zip(here.tolist(), found, strict=True):
             names[place] = name
     return names
@@ -152,33 +124,3 @@ def _by_segment(segments: Segments, places: Rows) -> list[tuple[Segment, Rows]]:
     """Each segment, and which of the places are in it."""
     owners = places >> ROW_BITS
     return [(one, np.flatnonzero(owners == index)) for index, one in enumerate(segments)]
-
-
-def _only_owner(segments: Segments, places: Rows) -> int | None:
-    """Which segment all the places are in; None if there is none."""
-    if not len(places):
-        return None
-    if len(segments) == 1:
-        return 0
-    first = int(places.min()) >> ROW_BITS
-    return first if first == int(places.max()) >> ROW_BITS else None
-
-
-def _ties_across(ranked: Standing) -> bool:
-    """Whether chunks of different segments have the same score."""
-    level = ranked.scores[1:] == ranked.scores[:-1]
-    return bool(level.any()) and bool(
-        (level & (ranked.places[1:] >> ROW_BITS != ranked.places[:-1] >> ROW_BITS)).any()
-    )
-
-
-def _holding(units: Sequence[Hashable], wanted: int) -> int:
-    """How much of a ranking holds so many units; 0 if all of it does not."""
-    if len(set(units)) == len(units):  # the usual case, and quickly told
-        return wanted if len(units) >= wanted else 0
-    seen: set[Hashable] = set()
-    for place, unit in enumerate(units, start=1):
-        seen.add(unit)
-        if len(seen) == wanted:
-            return place
-    return 0

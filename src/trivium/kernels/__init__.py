@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.types import COLUMNS, chunk_id
+from trivium.types import COLUMNS
 
 native: Any = None
 with suppress(ImportError):  # installed where there was no C compiler
@@ -27,6 +27,7 @@ Floats32 = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 BODY = COLUMNS.index("body")
+ROW_BITS = 40  # of a place: what is above them is the segment, or the block
 ROOM = 2.0**-22  # bounds are added up in float32
 FINE = 1 << 20  # steps of a millionth: sums of squares are exact for a million scores up to 90
 
@@ -334,51 +335,3 @@ def _beside(first: Array, second: Array) -> Rows:
         out = np.empty(min(len(first), len(second)), np.int64)
         return out[: native.beside(first, second, first.itemsize, out)]
     return np.intersect1d(first.astype(np.int64) + 1, second.astype(np.int64))
-
-
-class Named(NamedTuple):
-    """Chunks by row: their document, version and ordinal, and the names of the documents."""
-
-    blob: Array
-    offsets: Array
-    document: Array
-    version: Array
-    ordinal: Array
-
-
-def chunk_ids(named: Named, rows: Rows) -> tuple[str, ...]:
-    """The ids of the chunks in these rows."""
-    if native:
-        found: tuple[str, ...] = native.chunk_ids(*named, rows.astype(np.int64, copy=False))
-        return found
-    ids = []
-    for row in rows.tolist():
-        document = named.document[row]
-        name = named.blob[named.offsets[document] : named.offsets[document + 1]].tobytes()
-        text = name.decode("utf-8", "surrogatepass")
-        ids.append(chunk_id(text, int(named.version[row]), int(named.ordinal[row])))
-    return tuple(ids)
-
-
-Beginning = tuple[tuple[str, ...], Rows, tuple[float, ...]]
-"""Of a ranking: ids, rows and scores, best first, of equal ones the first row."""
-
-
-def first_units(
-    named: Named, rows: Rows, scores: Floats, among: int, wanted: int, by_document: bool
-) -> Beginning | None:
-    """The shortest beginning of the ranking of these rows that holds so many documents, or else
-    chunks; None if the first so many `among` them do not.
-    """
-    if native:
-        found = native.first_units(*named, rows, scores, among, wanted, by_document)
-        return found and (found[0], np.frombuffer(found[1], np.int64), found[2])
-    order = np.lexsort((rows, -scores))[:among]
-    units = (named.document[rows] if by_document else rows)[order].tolist()
-    seen: set[int] = set()
-    for length, unit in enumerate(units, start=1):
-        seen.add(unit)
-        if len(seen) == wanted:
-            chosen = rows[order[:length]]
-            return chunk_ids(named, chosen), chosen, tuple(scores[order[:length]].tolist())
-    return None
