@@ -76,10 +76,16 @@ class CacheFolder:
         With `as_one` all is merged: nothing is searched more quickly. If `more` is to come soon,
         only groups of many are.
         """
+        from concurrent.futures import ThreadPoolExecutor  # searches do without
+
         worn = _partly_dead if as_one else _mostly_dead
         choose = _whole if as_one else _worthwhile if more else _groups
-        segments = [self._saved_segment(one, worn) for one in choose(snapshot.segments)]
-        blocks = [self._saved_block(one, worn) for one in choose(snapshot.blocks)]
+        with ThreadPoolExecutor(1) as beside:  # vectors are mostly moved, words mostly counted
+            moved = beside.submit(
+                lambda: [self._saved_block(one, worn) for one in choose(snapshot.blocks)]
+            )
+            segments = [self._saved_segment(one, worn) for one in choose(snapshot.segments)]
+            blocks = moved.result()
         alive = {f"segment.{i}": np.packbits(one.alive) for i, one in enumerate(segments)}
         alive |= {f"block.{i}": np.packbits(one.alive) for i, one in enumerate(blocks)}
         alive_name = self._new_name("alive")

@@ -66,7 +66,9 @@ class DerivedIndex:
         self.rebuilt = False
         """Whether what is on disk was found missing or damaged and is still to be replaced."""
         self.helped = False
-        """Whether another process is known to write down what this one has not indexed."""
+        """Whether another process may have written down what this one has not indexed, and left
+        much of it to be merged.
+        """
 
     def current(self, connection: sqlite3.Connection, *, going_back: bool = False) -> Snapshot:
         """The snapshot of the state that this connection's transaction sees.
@@ -115,7 +117,8 @@ class DerivedIndex:
     def save(self, connection: sqlite3.Connection) -> None:
         """Write the current snapshot down, unless it is there already."""
         snapshot = self.current(connection)
-        if not self._writable or snapshot.generation == self._saved:
+        is_saved = snapshot.generation == self._saved and not self.helped
+        if not self._writable or is_saved:
             return
         stamp = commit_stamp(connection, snapshot.generation)
         with self._lock:
@@ -124,7 +127,7 @@ class DerivedIndex:
             except OSError as error:  # the record has it all; only the next start is slower
                 self.warn(f"the search cache cannot be written ({error.strerror}); see to cache/")
                 return
-            self._saved, self.rebuilt = snapshot.generation, False
+            self._saved, self.rebuilt, self.helped = snapshot.generation, False, False
 
     def optimize(self, connection: sqlite3.Connection) -> int:
         """Merge everything into one segment and one block on the disk; how many were merged."""
