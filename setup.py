@@ -13,6 +13,7 @@ KERNELS = Extension(
         f"{NATIVE}/{name}.c"
         for name in (
             "beside",
+            "cells",
             "module",
             "names",
             "nearest",

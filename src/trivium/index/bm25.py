@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array
 from trivium.index.documents import Mask
-from trivium.index.segment import BODY, WIDTH, Segment
+from trivium.index.segment import BODY, Segment
 from trivium.kernels import Given, Tally, Terms, beside, score_rows
 from trivium.kernels import frequencies as frequencies_in
+from trivium.kernels.cells import rows_of
 from trivium.types import COLUMNS, Bm25, Clause, Phrase, WordQuery
 from trivium.values import dataclass
 
@@ -320,19 +321,10 @@ def _standing(starts: Array, forms: Sequence[Array], shift: int) -> Array:
 def _count(segment: Segment, positions: Array, weights: Floats) -> Occurrences:
     if not len(positions):
         return NOWHERE
-    cells = segment.cell_of(np.sort(positions))  # those of each form come by themselves
-    starts = _starts(cells)
-    rows, columns = np.divmod(cells[starts], WIDTH)
-    given = np.diff(starts, append=len(cells)) * weights[columns]
-    rows, given = rows[given > 0], given[given > 0]
-    starts = _starts(rows)
-    return Occurrences(rows[starts], np.add.reduceat(given, starts) if len(starts) else given)
-
-
-def _starts(ascending: Array) -> Array:
-    """Where each value begins."""
-    changed = np.flatnonzero(ascending[1:] != ascending[:-1]) + 1
-    return np.concatenate([[0], changed]) if len(ascending) else changed
+    ascending = np.sort(positions).astype(
+        np.int64, copy=False
+    )  # those of each form are by themselves
+    return Occurrences(*rows_of(ascending, segment.starts, weights))
 
 
 def _length_norm(segment: Segment, weights: Floats, bm25: Bm25, known: Statistics) -> Floats:

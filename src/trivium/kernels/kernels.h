@@ -58,6 +58,7 @@ PyObject *end_nearest(PyObject *module, PyObject *under_way);
 PyObject *score_rows(PyObject *module, PyObject *args);
 PyObject *tally(PyObject *module, PyObject *args);
 PyObject *lower_bound(PyObject *module, PyObject *args);
+PyObject *rows_of(PyObject *module, PyObject *args);
 PyObject *beside(PyObject *module, PyObject *args);
 PyObject *chunk_ids(PyObject *module, PyObject *args);
 PyObject *first_units(PyObject *module, PyObject *args);

@@ -86,6 +86,7 @@ static PyMethodDef functions[] = {
     {"score_rows", score_rows, METH_VARARGS, NULL},
     {"tally", tally, METH_VARARGS, NULL},
     {"lower_bound", lower_bound, METH_VARARGS, NULL},
+    {"rows_of", rows_of, METH_VARARGS, NULL},
     {"beside", beside, METH_VARARGS, NULL},
     {"chunk_ids", chunk_ids, METH_VARARGS, NULL},
     {"first_units", first_units, METH_VARARGS, NULL},
