@@ -73,15 +73,12 @@ def likenesses(
 def _with_likeness(ranking: Ranking, values: list[float], weight: float) -> Ranking:
     before = Columns.of(ranking.candidates)
     likeness = dict(zip(before.ids, values, strict=True))
-    gains = {
-        id: (*gained, weight * value)
-        for id, gained, value in zip(before.ids, before.gains, values, strict=True)
-    }
+    gains = [(*gained, weight * value) for gained, value in zip(before.gains, values, strict=True)]
 
     def parts_of(id: str) -> tuple[Part, ...]:
         value = likeness[id]
         part = Part("company", "likeness", weight * value, value=value, weight=weight)
         return (*before.parts_of(id), part)
 
-    columns = Columns.ranked(gains, parts_of, before.stages | {"company"})
+    columns = Columns.ranked(before.ids, gains, parts_of, before.stages | {"company"})
     return Ranking(columns, ranking.kind, ranking.ceiling)

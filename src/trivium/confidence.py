@@ -28,7 +28,7 @@ MOST_COMPETING = 5
 class Road:
     """A leg as units with their best scores, best first, and what it counts for."""
 
-    units: tuple[tuple[str, float], ...]
+    units: Mapping[str, float]
     weight: float = 1.0
 
 
@@ -42,15 +42,13 @@ def roads(
     for leg in legs:
         weight = weights.get(leg.name, 1.0)
         if leg.state in (LegState.OK, LegState.EMPTY) and weight > 0:
-            names = units_of(leg.ranking.ids)
-            pairs = zip(names, leg.ranking.scores, strict=True)
-            if len(set(names)) == len(names):
-                found.append(Road(tuple(pairs), weight))
-                continue
-            best: dict[str, float] = {}
-            for name, score in pairs:
-                best.setdefault(name, score)
-            found.append(Road(tuple(best.items()), weight))
+            names, scores = units_of(leg.ranking.ids), leg.ranking.scores
+            best = dict(zip(names, scores, strict=True))
+            if len(best) < len(names):  # some have several chunks, of which the first is the best
+                best = {}
+                for name, score in zip(names, scores, strict=True):
+                    best.setdefault(name, score)
+            found.append(Road(best, weight))
     return found
 
 
@@ -70,23 +68,20 @@ def competing(ranking: Sequence[str], given: Sequence[Road]) -> tuple[str, ...]:
     """The units that could stand first: the first two, and the favourite of each road; in the
     order of the ranking. Empty where there is only one.
     """
-    favourites = {road.units[0][0] for road in given if road.units}
+    favourites = {next(iter(road.units)) for road in given if road.units}
     chosen = [unit for place, unit in enumerate(ranking) if place < 2 or unit in favourites]
     return tuple(chosen[:MOST_COMPETING]) if len(chosen) > 1 else ()
 
 
 def _reciprocal(unit: str, road: Road) -> float:
-    for rank, (other, _) in enumerate(road.units, start=1):
-        if other == unit:
-            return 1 / rank
-    return 0.0
+    return 1 / (list(road.units).index(unit) + 1) if unit in road.units else 0.0
 
 
 def _margin(unit: str, road: Road) -> float:
-    own = next((score for other, score in road.units if other == unit), None)
+    own = road.units.get(unit)
     if own is None:
         return 0.0
-    best = next((score for other, score in road.units if other != unit), None)
+    best = next((score for other, score in road.units.items() if other != unit), None)
     if best is None:
         return 1.0
     return max(0.0, min(1.0, (own - max(best, 0.0)) / own)) if own > 0 else 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 
 from trivium.config import WORD_LEGS, FuseSettings
 from trivium.types import Columns, Part, Ranking, ScoreKind
@@ -127,33 +127,31 @@ def group(ranking: Ranking, units: Sequence[str]) -> Ranking:
 
 
 def _collect(legs: Legs, settings: FuseSettings, gains_of: Gains, kind: ScoreKind) -> Ranking:
-    gains: dict[str, list[float]] = {}
     given: dict[str, tuple[tuple[str, ...], list[float], tuple[float, ...]]] = {}
     for name, ranking in legs.items():
         beyond = ranking.beyond if kind is ScoreKind.BLEND else {}
         ids, scores = (*ranking.ids, *beyond), (*ranking.scores, *beyond.values())
-        gained = gains_of(name, scores)
-        given[name] = ids, gained, scores
-        for id, gain in zip(ids, gained, strict=True):
-            if id in gains:
-                gains[id].append(gain)
-            else:
-                gains[id] = [gain]
+        given[name] = ids, gains_of(name, scores), scores
+    found = tuple(dict.fromkeys(chain.from_iterable(ids for ids, _, _ in given.values())))
+    by_leg = [dict(zip(ids, gained, strict=True)) for ids, gained, _ in given.values()]
+    gains = list(zip(*(map(gained.get, found, repeat(0.0)) for gained in by_leg), strict=True))
 
     @cache  # few candidates are shown, and only these are looked up
-    def rows_of(name: str) -> dict[str, tuple[float, int | None, float]]:
-        ids, gained, scores = given[name]
-        ranks = chain(range(1, len(legs[name]) + 1), repeat(None))
-        return dict(zip(ids, zip(gained, ranks, scores, strict=False), strict=True))
+    def places_in(name: str) -> dict[str, int]:
+        return dict(zip(given[name][0], count(), strict=False))
+
+    def part_of(id: str, name: str) -> Part | None:
+        at = places_in(name).get(id)
+        if at is None:
+            return None
+        _, gained, scores = given[name]
+        rank = at + 1 if at < len(legs[name]) else None
+        return Part("fuse", name, gained[at], rank, scores[at], settings.weight(name))
 
     def parts_of(id: str) -> tuple[Part, ...]:
-        return tuple(
-            Part("fuse", name, *rows_of(name)[id], settings.weight(name))
-            for name in given
-            if id in rows_of(name)
-        )
+        return tuple(part for name in given if (part := part_of(id, name)))
 
-    return Ranking(Columns.ranked(gains, parts_of, FUSED), kind)
+    return Ranking(Columns.ranked(found, gains, parts_of, FUSED), kind)
 
 
 def _divisor(ranking: Ranking, scale: str) -> float:

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from trivium.clock import format_time
-from trivium.kernels.spans import spans_of
-from trivium.text import Span, token_estimate
+from trivium.kernels.spans import Place, places_of
+from trivium.text import token_estimate
 from trivium.types import Document, Highlight, Hit, Mode, Part, Reading, Record, Result, Version
 
 SNIPPET_LENGTH = 240  # three lines of a terminal, and enough to judge a hit by
@@ -52,14 +52,15 @@ def snippet_of(
 ) -> tuple[str, tuple[Highlight, ...]]:
     """A piece of the text in one line, and where each leg's terms stand in it."""
     wanted = _any_of(tuple(terms.values()))
-    places = spans_of(text, wanted) if len(text) > length else None
+    places = places_of(text, wanted) if len(text) > length else None
     start, end = _window(text, places, length) if places is not None else (0, len(text))
     piece = _on_one_line(text[start:end])
     before = "… " if start > 0 else ""
     after = " …" if end < len(text) else ""
     if places is None or piece != text[start:end] or _cuts(text, start) or _cuts(text, end):
-        places, start = spans_of(piece, wanted), 0
-    inside = [span for span in places if start <= span.start and span.end <= start + len(piece)]
+        places, start = places_of(piece, wanted), 0
+    last = start + len(piece)
+    inside = [place for place in places if start <= place[1] and place[2] <= last]
     return before + piece + after, _highlights(inside, terms, len(before) - start)
 
 
@@ -69,13 +70,13 @@ def _any_of(terms: tuple[frozenset[str], ...]) -> frozenset[str]:
 
 
 def _highlights(
-    found: Sequence[Span], terms: Mapping[str, frozenset[str]], shift: int = 0
+    found: Sequence[Place], terms: Mapping[str, frozenset[str]], shift: int = 0
 ) -> tuple[Highlight, ...]:
     """Where each leg's terms stand, in reading order, given where any of them do."""
     marks: list[tuple[int, str, int]] = []
     for leg, wanted in terms.items():
         first = len(marks)
-        for _, term, start, end in found:
+        for term, start, end in found:
             if term not in wanted:
                 continue
             if len(marks) > first and start < marks[-1][2]:  # they overlap: CJK bigrams
@@ -90,7 +91,7 @@ def beginning_of(
 ) -> tuple[str, tuple[Highlight, ...]]:
     """The first characters of the text as they stand, and where each leg's terms are in them."""
     piece = text[:length]
-    return piece, _highlights(spans_of(piece, _any_of(tuple(terms.values()))), terms)
+    return piece, _highlights(places_of(piece, _any_of(tuple(terms.values()))), terms)
 
 
 def _on_one_line(text: str) -> str:
@@ -102,18 +103,18 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _window(text: str, places: Sequence[Span], length: int) -> tuple[int, int]:
+def _window(text: str, places: Sequence[Place], length: int) -> tuple[int, int]:
     """The stretch with the most distinct terms, given where they stand; the first of equal ones."""
     best, best_count, last = 0, 0, 0
     inside: dict[str, int] = {}
-    for first, span in enumerate(places):
-        while last < len(places) and places[last].end <= span.start + length - 40:
-            inside[places[last].term] = inside.get(places[last].term, 0) + 1
+    for first, (term, start, _) in enumerate(places):
+        while last < len(places) and places[last][2] <= start + length - 40:
+            inside[places[last][0]] = inside.get(places[last][0], 0) + 1
             last += 1
         if len(inside) > best_count:
-            best, best_count = span.start, len(inside)
+            best, best_count = start, len(inside)
         if first < last:
-            _leave(inside, span)
+            _leave(inside, term)
         last = max(last, first + 1)
     start = _word_start(text, max(0, best - 40))
     end = min(len(text), start + length)
@@ -128,17 +129,20 @@ def _cuts(text: str, place: int) -> bool:
     return 0 < place < len(text) and text[place - 1 : place + 1].isalnum()
 
 
-def _leave(inside: dict[str, int], span: Span) -> None:
-    inside[span.term] -= 1
-    if not inside[span.term]:
-        del inside[span.term]
+def _leave(inside: dict[str, int], term: str) -> None:
+    inside[term] -= 1
+    if not inside[term]:
+        del inside[term]
+
+
+_WORD_START = re.compile(r"\s\S")
 
 
 def _word_start(text: str, place: int) -> int:
     """The next beginning of a word at or after `place`, so that no word is cut in half."""
     if place == 0:
         return 0
-    match = re.compile(r"\s\S").search(text, place - 1, min(len(text), place + 40))
+    match = _WORD_START.search(text, place - 1, min(len(text), place + 40))
     return match.start() + 1 if match else place
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.kernels.spans import spans_of
+from trivium.kernels.spans import places_of
 from trivium.present import snippet_of
 from trivium.text import terms
 
@@ -34,7 +34,7 @@ def test_the_highlights_are_the_words_of_the_snippet(
     snippet, highlights = snippet_of(text, {"keyword": wanted}, length)
     shift = 2 if snippet.startswith("… ") else 0
     piece = snippet[shift:].removesuffix(" …")
-    expected = [range(s.start + shift, s.end + shift) for s in spans_of(piece, wanted)]
+    expected = [range(start + shift, end + shift) for _, start, end in places_of(piece, wanted)]
     assert {place for one in highlights for place in range(one.start, one.end)} == {
         place for one in expected for place in one
     }

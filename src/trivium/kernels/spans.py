@@ -5,20 +5,21 @@ from __future__ import annotations
 from functools import lru_cache
 
 from trivium import kernels
-from trivium.text import Span, spans
+from trivium.text import spans
+
+Place = tuple[str, int, int]
+"""A term, where it starts and where it ends, in code points."""
 
 
-def spans_of(text: str, wanted: frozenset[str]) -> list[Span]:
-    """Those of `spans` whose term is wanted."""
+def places_of(text: str, wanted: frozenset[str]) -> list[Place]:
+    """Where the tokens of the text stand whose term is wanted."""
     if not wanted:
         return []
     if not kernels.native or not text.isascii():
-        return [span for span in spans(text) if span.term in wanted]
+        return [(term, start, end) for _, term, start, end in spans(text) if term in wanted]
     terms = _ascii(wanted)
-    return [
-        Span(text[start:end].lower(), terms[which], start, end)
-        for which, start, end in kernels.native.spans(text, terms)
-    ]
+    found = kernels.native.spans(text, terms)
+    return [(terms[which], start, end) for which, start, end in found]
 
 
 @lru_cache(maxsize=64)  # many texts are looked through for the same terms

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from operator import neg
 from typing import TYPE_CHECKING, overload
 
 from trivium.values import dataclass, replace
@@ -112,14 +113,15 @@ class Columns(Sequence[Candidate]):
     @classmethod
     def ranked(
         cls,
-        gains: Mapping[str, Sequence[float]],
+        ids: Sequence[str],
+        gains: Sequence[tuple[float, ...]],
         parts_of: Callable[[str], tuple[Part, ...]],
         stages: frozenset[str],
     ) -> Columns:
         """Scored by what each id has gained: best first, ties by id."""
-        ranked = sorted((-math.fsum(gained), id, tuple(gained)) for id, gained in gains.items())
-        ids, kept = [id for _, id, _ in ranked], [gained for _, _, gained in ranked]
-        return cls(ids, [-below for below, _, _ in ranked], kept, parts_of, stages)
+        ranked = sorted(zip(map(neg, map(math.fsum, gains)), ids, gains, strict=True))
+        below, names, kept = zip(*ranked, strict=True) if ranked else ((), (), ())
+        return cls(names, tuple(map(neg, below)), kept, parts_of, stages)
 
     def chosen(self, places: Sequence[int]) -> Columns:
         """Those at these places, in this order."""
