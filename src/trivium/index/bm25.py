@@ -220,9 +220,13 @@ def frequency(parts: Sequence[Part], phrase: Phrase, weights: Floats | None = No
 
 
 def _frequency(part: Part, phrase: Phrase, weights: Floats | None) -> int:
-    if weights is None and part.all_visible and len(phrase.terms) == 1 and not phrase.prefix:
+    if weights is None and len(phrase.terms) == 1 and not phrase.prefix:
         term = part.segment.term(phrase.terms[0])
-        return part.segment.frequency(term) if term >= 0 else 0
+        if term < 0:
+            return 0
+        if part.all_visible:
+            return part.segment.frequency(term)
+        return int(np.count_nonzero(part.visible[part.segment.postings(term).rows]))
     counted = _EVERY_COLUMN if weights is None else weights
     return _document_frequency([part], [occurrences(part.segment, phrase, counted)])
 
