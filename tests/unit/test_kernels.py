@@ -333,6 +333,15 @@ def test_the_beginning_of_a_ranking(
 
 
 @compiled
+@pytest.mark.parametrize("wanted", [1, 5_000])
+def test_vectors_that_are_none_have_no_nearest(wanted: int) -> None:
+    """Nothing is as high as NaN: so many that are not there must not be read."""
+    middle, matrix = np.full(5_000, np.nan, np.float32), np.ones((5_000, 4), np.float32)
+    with pytest.raises(ValueError, match="NaN"):
+        kernels.nearest(middle, 0.1, None, wanted, None, matrix, np.ones(4))
+
+
+@compiled
 def test_arrays_of_a_damaged_file_are_refused() -> None:
     chance = np.random.default_rng(1)
     codes, steps = np.zeros((4, 8), np.int8), np.zeros(4, np.float32)

@@ -90,8 +90,11 @@ typedef struct {
     Py_ssize_t count, room;
 } Looked;
 
-/* Where a search works, and what it has found: `held` rows in `looked` with their `exact` cosines;
- * -1 if there was no memory for it. */
+/* Instead of a number of rows: why there are none. */
+#define NO_MEMORY (-1)
+#define NO_BOUNDS (-2)
+
+/* Where a search works, and what it has found: `held` rows in `looked` with their `exact` cosines. */
 typedef struct {
     Looked looked;
     double *heap, *exact;
@@ -114,8 +117,9 @@ has_room(Looked *looked)
     return rows && middle;
 }
 
-/* Looks at the rows whose middle is at least as high as the cut; whether there was room. */
-static int
+/* Looks at the rows whose middle is at least as high as the cut: at least as many as are wanted, unless
+ * a vector is no vector or the codes are not its own. Says how many, or why none. */
+static Py_ssize_t
 look(const Search *all, float cut, Looked *looked)
 {
     looked->count = 0;
@@ -124,7 +128,7 @@ look(const Search *all, float cut, Looked *looked)
         if (all->peaks[start / RUN] < cut)
             continue;
         if (!has_room(looked))
-            return 0;
+            return NO_MEMORY;
         for (Py_ssize_t i = start; i < end; i++)
             if (all->middle[i] >= cut)
                 looked->rows[looked->count++] = i;
@@ -141,7 +145,7 @@ look(const Search *all, float cut, Looked *looked)
         pass.out = looked->middle;
         pass_bytes(&pass);
     }
-    return 1;
+    return looked->count < all->wanted ? NO_BOUNDS : looked->count;
 }
 
 /* Finds the nearest, and all that equal the last. */
@@ -156,11 +160,10 @@ find_nearest(const Search *all, Room *room)
     double first = runs < all->wanted
                        ? least_of_highest(all->middle, all->count, heap, all->wanted)
                        : least_of_highest(all->peaks, runs, heap, all->wanted);
-    room->held = -1;
-    if (!look(all, (float)first, looked))
+    if ((room->held = look(all, (float)first, looked)) < 0)
         return;
     float sure = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
-    if (!look(all, sure - spread - all->room, looked))
+    if ((room->held = look(all, sure - spread - all->room, looked)) < 0)
         return;
     float surer = (float)least_of_highest(looked->middle, looked->count, heap, all->wanted) - margin;
     Py_ssize_t left = 0;
@@ -168,7 +171,8 @@ find_nearest(const Search *all, Room *room)
         if (looked->middle[i] >= surer - margin)
             looked->rows[left++] = looked->rows[i];
     exact = room->exact = malloc((size_t)left * sizeof *exact);
-    if (!exact)
+    room->held = left < all->wanted ? NO_BOUNDS : exact ? left : NO_MEMORY;
+    if (room->held < 0)
         return;
     add_exactly(all->matrix, looked->rows, left, all->query, all->width, exact);
     for (Py_ssize_t i = 0; i < left; i++) {
@@ -209,8 +213,12 @@ free_room(Room *room)
 static PyObject *
 pair_of(const Room *room)
 {
-    if (room->held < 0)
+    if (room->held == NO_MEMORY)
         return PyErr_NoMemory();
+    if (room->held == NO_BOUNDS) {
+        PyErr_SetString(PyExc_ValueError, "nearest: vectors hold NaN, or codes are not theirs");
+        return NULL;
+    }
     return Py_BuildValue("y#y#", (char *)room->looked.rows, room->held * (Py_ssize_t)sizeof(int64_t),
                          (char *)room->exact, room->held * (Py_ssize_t)sizeof(double));
 }
