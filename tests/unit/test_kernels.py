@@ -370,6 +370,8 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
     with pytest.raises(ValueError, match="do not fit"):
         chunk_ids(named, np.zeros(1, np.int64))
     with pytest.raises(ValueError, match="do not fit"):
+        first_units((named,), np.zeros(2, np.int64), np.zeros(1), 1, 1, False)
+    with pytest.raises(ValueError, match="do not fit"):
         first_units((named,), np.zeros(1, np.int64), np.ones(1), 1, 1, True)
 
 

@@ -48,3 +48,10 @@ def test_rows_are_those_of_counting(
 def test_positions_of_a_damaged_file_are_refused(positions: list[int]) -> None:
     with pytest.raises(ValueError, match="do not fit"):
         rows_of(np.array(positions), np.arange(7), np.ones(WIDTH))
+
+
+@pytest.mark.skipif(not kernels.COMPILED, reason="installed without a C compiler")
+def test_starts_of_a_damaged_file_may_be_any_numbers() -> None:
+    least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    starts = np.array([least, 1, 2, 3, 4, 5, most])
+    assert rows_of(np.array([2]), starts, np.ones(WIDTH))[0].tolist() == [0]

@@ -7,9 +7,9 @@
 static Py_ssize_t
 cell_of(const int64_t *starts, Py_ssize_t cells, Py_ssize_t at, int64_t position)
 {
-    double share = (double)(position - starts[0]) / (double)(starts[cells] - starts[0]);
-    Py_ssize_t low = (Py_ssize_t)(share * (double)cells), high, step = 1;
-    low = low < at ? at : low >= cells ? cells - 1 : low;
+    double first = (double)starts[0], share = ((double)position - first) / ((double)starts[cells] - first);
+    Py_ssize_t low = share < 1 ? (Py_ssize_t)(share * (double)cells) : cells - 1, high, step = 1;
+    low = low < at ? at : low;
     if (starts[low] <= position) {
         for (high = low + 1; high < cells && starts[high] <= position; step *= 2) {
             low = high;

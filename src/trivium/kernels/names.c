@@ -187,7 +187,9 @@ enter(Field *all, PyObject *segments, const Py_buffer *places, const Py_buffer *
             return 0;
         all->segment_count++;
     }
-    for (Py_ssize_t i = 0; i < count; i++) {
+    if (scores->len != places->len)
+        all->count = -1;
+    for (Py_ssize_t i = 0; i < count && all->count == 0; i++) {
         int64_t place = ((const int64_t *)places->buf)[i];
         all->candidates[i] = (Scored){place, ((const double *)scores->buf)[i]};
         if (place < 0 || place >> ROW_BITS >= known)
@@ -201,7 +203,7 @@ enter(Field *all, PyObject *segments, const Py_buffer *places, const Py_buffer *
         if (!fetch(all->segments + segment, all->rows, here))
             all->count = -1;
     }
-    if (all->count < 0 || scores->len != places->len) {
+    if (all->count < 0) {
         PyErr_SetString(PyExc_ValueError, "first_units: the arrays do not fit each other");
         return 0;
     }
