@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -90,6 +91,25 @@ def test_a_child_process_has_threads_of_its_own() -> None:
         found = begun(matrix, matrix[3]).nearest(10)[0].tolist()
         os._exit(0 if found == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@compiled
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_child_process_does_anew_what_its_parent_has_begun(asked: bool) -> None:
+    matrix = vectors(4, 300_000)
+    expected = begun(matrix, matrix[3]).nearest(10)[0].tolist()
+    for _ in range(3):
+        search = begun(matrix, matrix[3])
+        child = os.fork()
+        if not child:
+            signal.alarm(30)  # it would wait for threads that it does not have
+            found = search.nearest(10)[0].tolist() if asked else expected
+            del search
+            os._exit(0 if found == expected else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert search.nearest(10)[0].tolist() == expected
 
 
 @compiled

@@ -331,12 +331,23 @@ forget(UnderWay *all)
     free(all);
 }
 
+/* Whether it came to an end. What a thread was at that a child process does not have is left where it
+ * is: it may have been moving at that moment. */
+static int
+end(UnderWay *all)
+{
+    int is_done = work_end(&all->work);
+    if (!is_done)
+        all->room = (Room){0};
+    return is_done;
+}
+
 /* Of what nobody has asked the end of. */
 static void
 give_up(PyObject *capsule)
 {
     UnderWay *all = PyCapsule_GetPointer(capsule, UNDER_WAY);
-    work_end(&all->work);
+    end(all);
     forget(all);
 }
 
@@ -386,7 +397,8 @@ begin_nearest(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 /* end_nearest(what begin_nearest gave) → (rows int64, cosines float64) as bytes, as by nearest; the
- * sum of the middles and that of their squares. To be asked once. */
+ * sum of the middles and that of their squares. To be asked once. None in a child process, if it was
+ * begun by its parent. */
 PyObject *
 end_nearest(PyObject *Py_UNUSED(module), PyObject *capsule)
 {
@@ -394,9 +406,14 @@ end_nearest(PyObject *Py_UNUSED(module), PyObject *capsule)
     if (!all || PyCapsule_SetDestructor(capsule, NULL) < 0 || PyCapsule_SetName(capsule, "ended") < 0)
         return NULL;
     double total = 0, square = 0;
+    int is_done;
     Py_BEGIN_ALLOW_THREADS
-    work_end(&all->work);
+    is_done = end(all);
     Py_END_ALLOW_THREADS
+    if (!is_done) {
+        forget(all);
+        Py_RETURN_NONE;
+    }
     for (Py_ssize_t i = 0; i < all->work.pieces; i++) {
         total += all->sums[2 * i];
         square += all->sums[2 * i + 1];

@@ -34,11 +34,12 @@ work_begin(Work *work)
     work->taken = work->done = 0;
 }
 
-void
+int
 work_end(Work *work)
 {
     for (Py_ssize_t number; (number = take(work)) >= 0; work->done++)
         carry_out(work, number);
+    return 1;
 }
 
 #else
@@ -52,6 +53,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, progress = PTHREAD_COND_INITIALIZER;
 static Work *works;     /* those that have begun and not ended, the oldest first */
 static int is_started;  /* whether this process has its threads */
+static long forks;      /* from a process that had some to this one */
 
 /* Does one piece of any work, with the lock held before and after; whether there was one. */
 static int
@@ -92,6 +94,7 @@ forget(void)
     pthread_cond_init(&progress, NULL);
     works = NULL;
     is_started = 0;
+    forks++;
 }
 
 /* As many threads as there are other processors; fewer, or none, if the system has no more. */
@@ -119,6 +122,7 @@ work_begin(Work *work)
 {
     work->taken = work->done = 0;
     work->next = NULL;
+    work->forks = forks;
     pthread_mutex_lock(&lock);
     if (!is_started)
         start();
@@ -130,9 +134,11 @@ work_begin(Work *work)
     pthread_mutex_unlock(&lock);
 }
 
-void
+int
 work_end(Work *work)
 {
+    if (work->forks != forks && work->taken != work->done)
+        return 0;
     pthread_mutex_lock(&lock);
     while (!is_done(work))
         if (!help(work))
@@ -143,6 +149,7 @@ work_end(Work *work)
     if (*place)
         *place = work->next;
     pthread_mutex_unlock(&lock);
+    return 1;
 }
 
 #endif

@@ -15,13 +15,15 @@ struct Work {
     Py_ssize_t pieces;
     /* the pool's own */
     Py_ssize_t taken, done;
+    long forks;
     Work *next;
 };
 
 /* Has others begin with the work; it must stay where it is until its end. */
 void work_begin(Work *work);
 
-/* Does what is left of the work and waits for what others are at. */
-void work_end(Work *work);
+/* Does what is left of the work and waits for what others are at; whether it is done. It never will be
+ * in a child process, if another thread was at it when the process was forked. */
+int work_end(Work *work);
 
 #endif

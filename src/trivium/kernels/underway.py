@@ -58,8 +58,9 @@ class UnderWay:
 
     @cached_property
     def _ended(self) -> tuple[tuple[Array, Array] | None, float, float]:
-        if self._begun is not None:
-            (rows, cosines), total, square = kernels.native.end_nearest(self._begun)
+        ended = None if self._begun is None else kernels.native.end_nearest(self._begun)
+        if ended is not None:
+            (rows, cosines), total, square = ended
             found = np.frombuffer(rows, np.int64), np.frombuffer(cosines, np.float64)
             return found, total, square
         given = self._halves
