@@ -40,7 +40,8 @@ class Turns:
         try:
             yield
         finally:
-            self._give_back()
+            if self._has_one:  # it was lent and not had back, if somebody pressed Ctrl-C
+                self._give_back()
 
     @contextmanager
     def lent(self) -> Iterator[None]:

@@ -59,6 +59,23 @@ def test_an_error_gives_the_turn_back() -> None:
         pass
 
 
+class Interrupted(Exception):
+    """What Ctrl-C does to a thread that waits."""
+
+
+def test_a_turn_that_is_not_had_back_is_not_given_back_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns = Turns(1)
+
+    def interrupted() -> None:
+        raise Interrupted
+
+    with pytest.raises(Interrupted), turns.taken(), turns.lent():
+        monkeypatch.setattr(turns, "_take", interrupted)
+    assert turns._free.qsize() == 1
+
+
 def test_what_is_worked_out_elsewhere_takes_no_turn() -> None:
     with turn_of(object()), waiting(object()):
         assert not TURNS._has_one
