@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from trivium.protocols import Model
-from trivium.store.sqlite import SqliteStore, ahead
+from trivium.store.sqlite import SqliteStore, ahead, connection
 from trivium.types import OWNER, Bm25, Clause, Document, Draft, Filter, Passage, Phrase, WordQuery
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -182,6 +182,23 @@ def test_what_the_child_wrote_may_be_damaged(tmp_path: Path, right: object) -> N
     again = SqliteStore(tmp_path / "helped")
     assert answers(again) == right
     again.close()
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells what is open")
+def test_a_child_keeps_no_more_files_open_however_much_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "LOG_PAGES", 20)  # the file itself changes again and again
+    store = made(tmp_path / "helped")
+    for first in range(0, 200, 10):
+        write(store, first)
+        store._ahead.wait()
+    child = store._ahead._child
+    assert child is not None
+    opened = [os.readlink(one) for one in Path(f"/proc/{child.pid}/fd").iterdir()]
+    assert len([one for one in opened if "index.db" in one]) <= 3  # with its log
+    store.close()
 
 
 WRITER = """

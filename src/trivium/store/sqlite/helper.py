@@ -19,12 +19,14 @@ WITH_VECTORS = "vectors"
 def main() -> None:
     """Serve until the other side closes its end."""
     folder, library, what = sys.argv[1:4]
-    connections = Connections(Path(folder, "index.db"), writable=False)
     derived = DerivedIndex(
         Path(folder, "cache"), library, writable=True, with_vectors=what == WITH_VECTORS
     )
     for _ in sys.stdin:
+        # one that only reads is opened anew whenever the file has changed, and kept until the end
+        connections = Connections(Path(folder, "index.db"), writable=False)
         derived.keep_up(connections.reader())
+        connections.close()
         print(flush=True)
 
 
