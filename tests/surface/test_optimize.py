@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 import trivium
-from trivium.store.sqlite import derived
+from trivium.store.sqlite import SqliteStore, derived
+from trivium.types import OWNER, Bm25, Clause, Document, Draft, Filter, Passage, Phrase, WordQuery
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -72,6 +74,22 @@ def test_what_is_put_on_the_disk_while_an_index_is_made_changes_no_answer(
             (hit.chunk.id, hit.score) for hit in library.search("axe hammer", limit=50)
         ] == before
         assert library.doctor() == []
+
+
+def test_a_document_is_counted_once_however_much_is_indexed_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived, "BATCH", 50)
+    store = SqliteStore(tmp_path, create=True)
+    drafts = [
+        Draft(Document(f"hall-{n:03}", f"halls:{n}", "Hall"), (Passage("an axe"),) * 7, ("",) * 7)
+        for n in range(100)
+    ]
+    store.put(drafts, datetime(2026, 1, 1, tzinfo=UTC))
+    query = WordQuery.any_of([Clause((Phrase(("ax",)),))])
+    with store.view(OWNER) as view:
+        assert view.words(query, Bm25(), Filter(), 1_000, "document").matched == 100
+    store.close()
 
 
 def test_timing_says_what_each_stage_took(tmp_path: Path, run: Run) -> None:

@@ -304,7 +304,7 @@ def _catch_up(
         replace(one, alive=_without(one.alive, np.flatnonzero(np.isin(one.block.numbers, vectors))))
         for one in old_blocks
     ]
-    for numbers in evenly(words, BATCH):
+    for numbers in evenly(connection, words, BATCH):
         segment = read_segment(connection, numbers)
         if len(segment):
             segments.append(keeping.segment(LivingSegment(segment, np.ones(len(segment), bool))))

@@ -26,9 +26,20 @@ def numbers_of(cursor: sqlite3.Cursor) -> Numbers:
     return np.array([number for (number,) in cursor], np.int64)
 
 
-def evenly(numbers: Numbers, size: int) -> list[Numbers]:
-    """Pieces of about that size: a few that are left over make no piece of their own."""
-    return np.array_split(numbers, max(1, round(len(numbers) / size))) if len(numbers) else []
+def evenly(connection: sqlite3.Connection, numbers: Numbers, size: int) -> list[Numbers]:
+    """Pieces of about that size, of whole documents: a document lies in one segment. A few chunks
+    that are left over make no piece of their own.
+    """
+    pieces = np.array_split(numbers, max(1, round(len(numbers) / size)))
+    begins = [int(piece[0]) for piece in pieces[1:]]
+    wholes = [_first_beside(connection, number) for number in begins]
+    return [piece for piece in np.split(numbers, np.searchsorted(numbers, wholes)) if len(piece)]
+
+
+def _first_beside(connection: sqlite3.Connection, chunk: int) -> int:
+    """The first chunk of the same document; those of a version follow each other."""
+    (first,) = connection.execute(statements()["first_beside"], (chunk,)).fetchone()
+    return chunk if first is None else int(first)
 
 
 def batches(numbers: Numbers, size: int) -> Iterator[Numbers]:
