@@ -137,6 +137,24 @@ def test_a_child_that_is_gone_is_missed_by_nobody(
 
 
 @pytest.mark.usefixtures("eager")
+def test_a_child_with_nothing_to_do_changes_nothing(tmp_path: Path) -> None:
+    """Neither is the manifest read again for each search, nor written for nothing."""
+    store = made(tmp_path / "helped")
+    for first in range(0, 50, 10):
+        write(store, first)
+    store.flush()
+    write(store, 50, 5)
+    assert not store._derived.helped
+    store.flush()
+    manifest = tmp_path / "helped" / "cache" / "manifest.json"
+    written = manifest.stat().st_mtime_ns
+    store._go_ahead()
+    store.flush()
+    assert manifest.stat().st_mtime_ns == written
+    store.close()
+
+
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("python", ["/no/such/python", "/bin/true"])
 def test_where_no_child_can_be_started_all_is_as_ever(
     tmp_path: Path, right: object, python: str, monkeypatch: pytest.MonkeyPatch

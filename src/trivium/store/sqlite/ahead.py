@@ -41,11 +41,6 @@ class Ahead:
         self._given_up = bool(getattr(sys, "frozen", False))  # no interpreter to be started
 
     @property
-    def helped(self) -> bool:
-        """Whether the disk may have a later index than this process knows."""
-        return self._child is not None
-
-    @property
     def busy(self) -> bool:
         """Whether something that was asked for may not be done."""
         return self._asked > 0
@@ -55,16 +50,19 @@ class Ahead:
         with self._guard:
             self._written += chunks
 
-    def ask(self) -> None:
-        """Have what is committed indexed, if it is enough; at a moment when it is complete."""
+    def ask(self) -> bool:
+        """Have what is committed indexed, if it is enough; at a moment when it is complete. Whether
+        the disk may soon have a later index than this process knows.
+        """
         with self._guard:
             if self._written < ENOUGH or self._given_up:
-                return
+                return False
             self._written = 0
             try:
                 self._send()
             except (OSError, ValueError):
                 self._end()
+            return not self._given_up
 
     def forget(self) -> None:
         """What was written so far is indexed by this process."""

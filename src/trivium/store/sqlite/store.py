@@ -118,8 +118,8 @@ class SqliteStore(RecordStore):
         self._go_ahead()
 
     def _go_ahead(self) -> None:
-        self._ahead.ask()
-        self._derived.helped = self._ahead.helped
+        if self._ahead.ask():
+            self._derived.helped = True
 
     def settle(self) -> None:
         with self._connections.reading() as reader:
