@@ -25,7 +25,7 @@ from trivium.index.merging import merge, merged
 from trivium.index.segment import Segment
 from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
-FORMAT = 5
+FORMAT = 6
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
 GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
 
