@@ -35,6 +35,15 @@ def test_the_place_of_a_string(held: set[str], asked: str | None, with_heads: bo
             kernels.native = native
 
 
+@given(st.lists(st.one_of(words, st.text("ab", max_size=3)), max_size=9))
+def test_what_is_packed_is_there_as_it_was(strings: list[str]) -> None:
+    packed = Strings.pack(strings)
+    encoded = [one.encode("utf-8", "surrogatepass") for one in strings]
+    assert packed.blob.tobytes() == b"".join(encoded)
+    assert np.diff(packed.offsets).tolist() == [len(one) for one in encoded]
+    assert packed.all() == strings == [packed[at] for at in range(len(strings))]
+
+
 @pytest.mark.skipif(not kernels.COMPILED, reason="installed without a C compiler")
 def test_lists_of_a_damaged_file_are_refused() -> None:
     blob = np.frombuffer(b"axe", np.uint8)

@@ -177,10 +177,15 @@ class Strings:
 
     @classmethod
     def pack(cls, strings: list[str]) -> Strings:
-        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        joined = "".join(strings)
+        offsets = np.zeros(len(strings) + 1, np.int64)
+        if joined.isascii():  # nearly always, and then a byte is a character
+            lengths, data = map(len, strings), joined.encode()
+        else:
+            encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+            lengths, data = map(len, encoded), b"".join(encoded)
+        np.cumsum(np.fromiter(lengths, np.int64, len(strings)), out=offsets[1:])
+        return cls(np.frombuffer(data, np.uint8), offsets)
 
     def arrays(self, name: str) -> dict[str, Array]:
         return {f"{name}.blob": self.blob, f"{name}.offsets": self.offsets}
@@ -214,6 +219,9 @@ class Strings:
     def all(self) -> list[str]:
         """Every string; one pass, for when all of them are needed anyway."""
         data, offsets = self.blob.tobytes(), self.offsets.tolist()
+        if data.isascii():
+            text = data.decode()
+            return [text[start:end] for start, end in pairwise(offsets)]
         return [
             data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(offsets)
         ]

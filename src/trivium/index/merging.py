@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -297,10 +298,10 @@ class _Vocabulary:
             forms, terms = part.segment.surfaces.all(), part.segment.terms.all()
             sizes = np.diff(part.segment.arrays["term.surfaces"])
             uses, term_of = part.uses(), np.repeat(np.arange(len(terms)), sizes)
-            stem_of = [terms[term] for term in term_of.tolist()]
-            stems.update((forms[at], stem_of[at]) for at in np.flatnonzero(uses).tolist())
+            stem_of = map(terms.__getitem__, term_of.tolist())
+            stems.update(compress(zip(forms, stem_of, strict=True), uses.tolist()))
             known.append((forms, term_of, uses))
-        ordered = sorted(stems, key=lambda form: (stems[form], form))
+        ordered = sorted(sorted(stems), key=stems.__getitem__)
         number = {form: place for place, form in enumerate(ordered)}
         terms = list(dict.fromkeys(map(stems.__getitem__, ordered)))
         stem_number = {stem: place for place, stem in enumerate(terms)}
@@ -309,7 +310,8 @@ class _Vocabulary:
         form_numbers, term_numbers = [], []
         for forms, term_of, uses in known:
             used = np.flatnonzero(uses)
-            found = np.array([number[forms[at]] for at in used.tolist()], np.int64)
+            held = compress(forms, uses.tolist())
+            found = np.fromiter(map(number.__getitem__, held), np.int64, len(used))
             totals[found] += uses[used]
             form_numbers.append(_ascending(len(forms), used, found))
             count = int(term_of[-1]) + 1 if len(term_of) else 0

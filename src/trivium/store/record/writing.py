@@ -43,7 +43,10 @@ def put_draft(transaction: Transaction, draft: Draft, generation: int, now: date
 def put_drafts(
     transaction: Transaction, drafts: Sequence[Draft], generation: int, now: datetime
 ) -> list[Document]:
-    """Store the drafts, in a few statements for all of them; a document may come twice."""
+    """Store the drafts, in a few statements for all of them; a document may come twice.
+
+    Rows are made as they are bound: lists of thousands would keep Python looking for cycles.
+    """
     stored: list[Document] = []
     for batch in _each_once(drafts):
         stored += _put_batch(transaction, batch, generation, now)
@@ -70,17 +73,17 @@ def _put_batch(
     both = list(zip(stored, drafts, strict=True))
     transaction.executemany(
         "insert_version",
-        [
+        (
             (one.number, one.version, draft.pipeline, one.source_hash, draft.text, at)
             for one, draft in both
-        ],
+        ),
     )
-    transaction.executemany("insert_activation", [(one.number, one.version, at) for one in stored])
-    chunks = [chunk for one, draft in both for chunk in _chunks(one, draft)]
+    transaction.executemany("insert_activation", ((one.number, one.version, at) for one in stored))
+    chunks = (chunk for one, draft in both for chunk in _chunks(one, draft))
     transaction.executemany("insert_chunk", chunks)
     transaction.executemany(
         "insert_quad",
-        [
+        (
             (
                 one.number,
                 one.version,
@@ -93,7 +96,7 @@ def _put_batch(
             )
             for one, draft in both
             for q in draft.quads
-        ],
+        ),
     )
     _index_batch(transaction, both, generation)
     return stored
@@ -116,7 +119,7 @@ def _placed(transaction: Transaction, drafts: Sequence[Draft], generation: int) 
             known[draft.document.id] = number, last + 1
     new = [draft for draft in drafts if draft.document.id not in known]
     if new:
-        rows = [document_row(draft.document, 1) for draft in new]
+        rows = (document_row(draft.document, 1) for draft in new)
         transaction.executemany("insert_document", rows)
         known |= _versions(transaction, new)
     stored = []
@@ -145,11 +148,11 @@ def _index_batch(
     """`index_words` for documents that were just written, without reading their text again."""
     numbers = select(transaction, "chunks_of_documents", [document.number for document, _ in both])
     chunks = [number for (number,) in numbers]  # ascending: in the order in which they were put
-    passages = [(document, passage) for document, draft in both for passage in draft.passages]
-    words = [
+    passages = ((document, passage) for document, draft in both for passage in draft.passages)
+    words = (
         (number, *searchable(columns(document, passage.heading, passage.text)))
         for number, (document, passage) in zip(chunks, passages, strict=True)
-    ]
+    )
     hashes = {hash for _, draft in both for hash in draft.embedding_hashes if hash}
     transaction.execute("wait_for_vectors_of", (listed(sorted(hashes)),))
     those = listed(chunks)

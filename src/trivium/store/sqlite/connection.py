@@ -20,6 +20,7 @@ from trivium.errors import (
 )
 from trivium.store.record.database import Values
 from trivium.store.record.statements import dialect
+from trivium.store.sqlite.log import MOVE, LogMover
 from trivium.vectors import Floats32, pack, unpack
 
 WAIT_SECONDS = 30.0
@@ -36,6 +37,7 @@ and half as many pages go through the log.
 LOG_PAGES = 16_384
 """Pages in the log before they go to their places. Texts come with random keys (hashes), so each
 batch touches pages all over the file; many batches touch the same ones, and these are moved once.
+A library that grows has most of them moved by then (`log.py`).
 """
 
 WRITER_CACHE = 32 * 1024
@@ -144,6 +146,7 @@ class Connections:
         self._guard = threading.RLock()  # a thread may be found gone at any moment
         self._write_lock = threading.RLock()
         self._writer: sqlite3.Connection | None = None
+        self._log = LogMover(lambda: self._connect("rw"))
 
     def reader(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -187,11 +190,13 @@ class Connections:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                (pages,) = connection.execute("PRAGMA page_count").fetchone()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            self._log.committed(connection, pages)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
@@ -220,7 +225,7 @@ class Connections:
     def checkpoint(self) -> None:
         """Move what is in the log to its place, as far as nobody reads what it would replace."""
         with suppress(LibraryError), in_our_words(self.path):
-            self.reader().execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self.reader().execute(MOVE)
 
     def compact(self) -> None:
         """Give the freed pages back to the disk; if somebody is writing, they are used again."""
@@ -237,6 +242,7 @@ class Connections:
             return
 
     def close(self) -> None:
+        self._log.close()
         with self._guard:
             for connection in self._all:
                 connection.close()
