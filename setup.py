@@ -17,6 +17,7 @@ KERNELS = Extension(
             "module",
             "names",
             "nearest",
+            "passes",
             "pool",
             "porter",
             "postings",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium import kernels
-from trivium.index.codes import Query, as_fine, encode
+from trivium.index.codes import FINER, Query, as_fine, encode
 from trivium.kernels import ROW_BITS, Array, Lists, Terms
 from trivium.kernels.names import Named, chunk_ids, first_units
 from trivium.types import COLUMNS, chunk_id
@@ -17,7 +17,9 @@ from trivium.vectors import unit
 compiled = pytest.mark.skipif(
     not kernels.COMPILED, reason="the kernels were installed without a C compiler"
 )
+WIDEST = 2  # of the instructions that kernels.h knows
 SEEDS = st.integers(0, 10_000)
+widths = st.integers(1, 130) | st.sampled_from([64, 128, 192])
 
 
 def both(run: object) -> tuple[object, object]:
@@ -61,19 +63,27 @@ def lists(chance: np.random.Generator, rows: int, terms: int) -> Lists:
 
 @compiled
 @settings(deadline=None)
-@given(SEEDS, st.integers(0, 40), st.integers(1, 130), st.booleans())
-def test_products_of_bytes_and_half_bytes(seed: int, count: int, width: int, packed: bool) -> None:
+@given(SEEDS, st.integers(0, 40), widths, st.booleans(), st.integers(0, WIDEST))
+def test_products_of_bytes_and_half_bytes(
+    seed: int, count: int, width: int, packed: bool, instructions: int
+) -> None:
     chance = np.random.default_rng(seed)
-    query = chance.integers(-127, 128, 2 * width if packed else width).astype(np.int8)
-    codes: Array = (
-        chance.integers(0, 256, (count, width)).astype(np.uint8)
-        if packed
-        else chance.integers(-127, 128, (count, width)).astype(np.int8)
-    )
+    codes: Array
+    query: Array
+    if packed:
+        codes = chance.integers(0, 256, (count, width)).astype(np.uint8)
+        query = chance.integers(-127, 128, 2 * width).astype(np.int8)
+    else:
+        codes = chance.integers(-127, 128, (count, width)).astype(np.int8)
+        query = chance.integers(-FINER, FINER + 1, width).astype(np.int16)
     steps = chance.random(count).astype(np.float32)
     rows = np.flatnonzero(chance.random(count) < 0.5)
-    for chosen in (None, rows):
-        same(lambda: kernels.byte_products(codes, steps, chosen, query, (32, -7), 0.01))  # noqa: B023
+    kernels.native.instructions(instructions)  # those of older processors, too
+    try:
+        for chosen in (None, rows):
+            same(lambda: kernels.byte_products(codes, steps, chosen, query, (32, -7), 0.01))  # noqa: B023
+    finally:
+        kernels.native.instructions(WIDEST)
 
 
 def test_a_byte_holds_two_numbers_for_two_parts_of_the_query() -> None:
@@ -347,7 +357,9 @@ def test_arrays_of_a_damaged_file_are_refused() -> None:
     codes, steps = np.zeros((4, 8), np.int8), np.zeros(4, np.float32)
     for beyond in ([4], [-1]):
         with pytest.raises(ValueError, match="do not fit"):
-            kernels.byte_products(codes, steps, np.array(beyond), np.zeros(8, np.int8), (1, 0), 1.0)
+            kernels.byte_products(
+                codes, steps, np.array(beyond), np.zeros(8, np.int16), (1, 0), 1.0
+            )
         with pytest.raises(ValueError, match="do not fit"):
             kernels.exact_products(np.zeros((4, 8), np.float32), np.array(beyond), np.zeros(8))
     held = lists(chance, 50, 1)

@@ -14,9 +14,7 @@ TERMS = st.frozensets(st.sampled_from(["ax", "king", "run", "東京", "cafe", "c
 
 
 @given(st.text(alphabet="axes King東京é '-running R2d2\x00\x7f", max_size=40), TERMS)
-def test_places_are_those_of_spans_whose_term_is_wanted(
-    text: str, wanted: frozenset[str]
-) -> None:
+def test_places_are_those_of_spans_whose_term_is_wanted(text: str, wanted: frozenset[str]) -> None:
     assert places_of(text, wanted) == [span[1:] for span in spans(text) if span.term in wanted]
 
 

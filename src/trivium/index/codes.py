@@ -20,6 +20,11 @@ from trivium.kernels.underway import Halves
 from trivium.vectors import Floats32
 
 HIGHEST = 127
+FINER = 2047
+"""The same for a query that is held against whole codes: sixteen bits take no longer to multiply
+than eight there, and what is left out of the query was half of the bound. Sums of 8,000 dimensions
+fit into 32 bits."""
+LONGEST_FINE = 8_000
 PIECE = 512  # rows encoded at a time: in float64 they stay in a processor's cache
 UNSURE = 2.0**-19  # a unit vector may be a little longer than one, and float32 rounds three times
 ROUNDING = 1 + 2.0**-20  # slack and steps are float32: rounded up by more than that can lose
@@ -116,50 +121,67 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """A unit vector to be compared with codes: `step` · `codes`, off by at most `slack`."""
+class Rounded:
+    """A unit vector in whole numbers: `step` · `codes`, off by at most `slack` in length."""
 
-    vector: Floats32
-    codes: NDArray[np.int8]
-    halved: NDArray[np.int8]
+    codes: NDArray[np.int16]
     step: float
     slack: float
     length: float
     total: int
 
     @classmethod
-    def of(cls, vector: Floats32) -> Query:
-        codes, step, rest, squares, total = coded(vector, HIGHEST)
-        # as many as the halves of a row have places: one more where the width is odd
-        halved = np.concatenate([codes, codes[:1] * 0]) if len(codes) % 2 else codes
-        slack, length = math.sqrt(rest) * ROUNDING, step * math.sqrt(squares)
-        return cls(vector, codes, halved, step, slack, length, total)
-
-    @property
-    def exactly(self) -> Floats:
-        """The vector to take exact products with."""
-        return self.vector.astype(np.float64)
+    def of(cls, vector: Floats32, highest: int) -> Rounded:
+        codes, step, rest, squares, total = coded(vector, highest)
+        return cls(codes, step, math.sqrt(rest) * ROUNDING, step * math.sqrt(squares), total)
 
     def spread(self, slack: float) -> float:
         """How far the cosine of a row with so much slack can be from the product of the codes."""
         return slack * self.length + self.slack * ROUNDING + UNSURE
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A unit vector to be compared with codes: roughly with their halves, finely with the whole."""
+
+    vector: Floats32
+    rough: Rounded
+    fine: Rounded
+
+    @classmethod
+    def of(cls, vector: Floats32) -> Query:
+        finer = FINER if len(vector) <= LONGEST_FINE else HIGHEST
+        return cls(vector, Rounded.of(vector, HIGHEST), Rounded.of(vector, finer))
+
+    @property
+    def halved(self) -> NDArray[np.int8]:
+        """As many codes as the halves of a row have places: one more where the width is odd."""
+        codes = self.rough.codes.astype(np.int8)
+        return np.concatenate([codes, codes[:1] * 0]) if len(codes) % 2 else codes
+
+    @property
+    def exactly(self) -> Floats:
+        """The vector to take exact products with."""
+        return self.vector.astype(np.float64)
+
+
 def as_halves(codes: Codes, query: Query) -> Halves:
     """What is needed to bound every cosine by the upper halves of the codes alone."""
+    rough = query.rough
     # in halves, so that all are whole numbers until they are scaled: 16 · upper + 7.5 − 128
-    line = 32, round(2 * (MIDDLE - SHIFT)) * query.total
-    spread = query.spread(codes.most_loose)
-    return Halves(codes.halves, codes.steps, query.halved, line, query.step / 2, spread)
+    line = 32, round(2 * (MIDDLE - SHIFT)) * rough.total
+    spread = rough.spread(codes.most_loose)
+    return Halves(codes.halves, codes.steps, query.halved, line, rough.step / 2, spread)
 
 
 def as_fine(codes: Codes, query: Query) -> Fine:
     """What is needed to look at single rows by their whole codes."""
-    spread = query.spread(codes.most_slack)
-    return Fine(codes.codes, codes.steps, query.codes, query.step, spread)
+    spread = query.fine.spread(codes.most_slack)
+    return Fine(codes.codes, codes.steps, query.fine.codes, query.fine.step, spread)
 
 
 def fine(codes: Codes, rows: Rows | None, query: Query) -> Bounds:
     """Bounds by the whole codes."""
-    middle = byte_products(codes.codes, codes.steps, rows, query.codes, (1, 0), query.step)
-    return Bounds(middle, query.spread(codes.most_slack))
+    asked = query.fine
+    middle = byte_products(codes.codes, codes.steps, rows, asked.codes, (1, 0), asked.step)
+    return Bounds(middle, asked.spread(codes.most_slack))

@@ -81,14 +81,15 @@ def byte_products(
     codes: Array,
     steps: Floats32,
     rows: Rows | None,
-    query: NDArray[np.int8],
+    query: NDArray[np.int8] | NDArray[np.int16],
     line: tuple[int, int],
     scale: float,
 ) -> Floats32:
     """(factor · product + shift) · step · scale for each row of bytes, or for the given ones.
 
     Rows of unsigned bytes hold two numbers of 0 … 15 in each: the lower halves belong to the first
-    part of the query, the upper ones to the second. `line` are factor and shift.
+    part of the query, which is of bytes, the upper ones to the second. To whole bytes belongs a
+    query of sixteen bits. `line` are factor and shift.
     """
     packed, (factor, shift), rows = codes.dtype == np.uint8, line, _numbers(rows)
     if native and len(query):
@@ -239,7 +240,7 @@ class Coded(NamedTuple):
     that and of the codes, and of the codes.
     """
 
-    codes: NDArray[np.int8]
+    codes: NDArray[np.int16]
     step: float
     rest: float
     squares: int
@@ -250,13 +251,13 @@ def coded(vector: Floats32, highest: int) -> Coded:
     """The vector as numbers from −`highest` to `highest`."""
     if native and vector.flags.c_contiguous:
         codes, *told = native.coded(vector, highest)
-        return Coded(np.frombuffer(codes, np.int8), *told)
+        return Coded(np.frombuffer(codes, np.int16), *told)
     step = np.abs(vector).max(initial=0.0) / np.float32(highest)
     wide = np.rint(vector / (step or np.float32(1))).clip(-highest, highest).astype(np.float64)
     left = vector.astype(np.float64) - float(step) * wide
     rest = float(np.cumsum(left * left)[-1]) if len(left) else 0.0  # from first to last
     squares, total = int((wide * wide).sum()), int(wide.sum())
-    return Coded(wide.astype(np.int8), float(step), rest, squares, total)
+    return Coded(wide.astype(np.int16), float(step), rest, squares, total)
 
 
 def _numbers(rows: Array | None) -> Rows | None:
@@ -283,7 +284,7 @@ class Fine(NamedTuple):
 
     codes: NDArray[np.int8]
     steps: Floats32
-    query: NDArray[np.int8]
+    query: NDArray[np.int16]
     scale: float
     spread: float
 

@@ -33,8 +33,12 @@
 PyObject *finished(Py_buffer *buffers, int count, const char *reason);
 void let_go(Py_buffer *buffers, int count);
 
-void choose_instructions(void);
 void choose_letters(void);
+
+#define WIDEST 2 /* instructions: 0 are those of every processor, 1 is AVX2, 2 AVX-512 with VNNI */
+
+/* Uses the widest that this processor has, but none beyond `most`; says which. */
+int choose_instructions(int most);
 
 /* Sizes of words: shorter and longer ones are not stemmed, and beyond the last they are cut. */
 #define SHORTEST_STEMMED 3
@@ -47,6 +51,7 @@ int porter(char *at, int size);
 void heap_sink(double *heap, Py_ssize_t size);
 void heap_rise(double *heap, Py_ssize_t at);
 
+PyObject *instructions(PyObject *module, PyObject *args);
 PyObject *byte_products(PyObject *module, PyObject *args);
 PyObject *float_products(PyObject *module, PyObject *args);
 PyObject *exact_products(PyObject *module, PyObject *args);

@@ -75,6 +75,7 @@ give_back(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 }
 
 static PyMethodDef functions[] = {
+    {"instructions", instructions, METH_VARARGS, NULL},
     {"byte_products", byte_products, METH_VARARGS, NULL},
     {"float_products", float_products, METH_VARARGS, NULL},
     {"exact_products", exact_products, METH_VARARGS, NULL},
@@ -106,7 +107,7 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC
 PyInit__native(void)
 {
-    choose_instructions();
+    choose_instructions(WIDEST);
     choose_letters();
     return PyModule_Create(&definition);
 }

@@ -245,9 +245,9 @@ prepared(const Asked *asked, Search *search)
         return 0;
     if (!asked->codes.buf)
         return 1;
-    search->fine = (Pass){asked->codes.buf, asked->steps.buf, NULL, 0, asked->coded.len,
+    search->fine = (Pass){asked->codes.buf, asked->steps.buf, NULL, 0, search->width,
                           asked->coded.buf, 1,                0,    asked->scale, NULL};
-    return asked->coded.len == search->width && asked->codes.len == known * search->width &&
+    return ITEMS(asked->coded, int16_t) == search->width && asked->codes.len == known * search->width &&
            ITEMS(asked->steps, float) == known;
 }
 

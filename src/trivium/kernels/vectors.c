@@ -1,69 +1,16 @@
-/* Products of a query with many rows: of half-bytes, bytes, float32, and exactly in float64. */
+/* Products of a query with many rows: by codes, in float32, and exactly in float64. */
 #include "vectors.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
-#define WITH_AVX2 1
+#ifdef WITH_AVX2
 #include <immintrin.h>
 #endif
 
-#define AHEAD 4 /* rows that are asked for before their turn, where they do not follow each other */
-#define FURTHER 24 /* the same where they do: what the processor fetches by itself ends with a page */
-#define LINE 64 /* bytes that come from memory at once */
 #define LANES 8 /* rows that are added up side by side: one alone waits for each of its sums */
 
 typedef float FloatProduct(const float *row, const float *query, Py_ssize_t width);
-
-/* Asks for a row of codes, which is soon needed. */
-static inline void
-fetch(const char *row, Py_ssize_t width)
-{
-    for (Py_ssize_t i = 0; i < width; i += LINE)
-        FETCH(row + i);
-}
-
-/* A pass over rows by a product that is compiled into it. */
-#define PASS(name, product)                                                                        \
-    static void name(const Pass *pass)                                                             \
-    {                                                                                              \
-        for (Py_ssize_t i = 0; i < pass->count; i++) {                                             \
-            int64_t row = pass->rows ? pass->rows[i] : i;                                          \
-            Py_ssize_t next = i + (pass->rows ? AHEAD : FURTHER);                                  \
-            if (next < pass->count)                                                                \
-                fetch(pass->codes + (pass->rows ? pass->rows[next] : next) * pass->width,          \
-                      pass->width);                                                                \
-            int64_t found = product(pass->codes + row * pass->width, pass->query, pass->width);    \
-            pass->out[i] =                                                                         \
-                (float)(pass->factor * found + pass->shift) * pass->steps[row] * pass->scale;      \
-        }                                                                                          \
-    }
-
-/* The two halves of each byte, 0 … 15: the lower ones times the first part of the query, the upper
- * ones times the second. */
-static inline int32_t
-of_halves(const void *packed, const int8_t *query, Py_ssize_t width)
-{
-    const uint8_t *row = packed;
-    int32_t sum = 0;
-    for (Py_ssize_t i = 0; i < width; i++)
-        sum += (row[i] & 15) * query[i] + (row[i] >> 4) * query[width + i];
-    return sum;
-}
-
-static inline int32_t
-of_bytes(const void *codes, const int8_t *query, Py_ssize_t width)
-{
-    const int8_t *row = codes;
-    int32_t sum = 0;
-    for (Py_ssize_t i = 0; i < width; i++)
-        sum += row[i] * query[i];
-    return sum;
-}
-
-PASS(pass_of_halves, of_halves)
-PASS(pass_of_bytes, of_bytes)
 
 static float
 of_floats(const float *row, const float *query, Py_ssize_t width)
@@ -79,62 +26,9 @@ of_floats(const float *row, const float *query, Py_ssize_t width)
            ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-void (*pass_halves)(const Pass *) = pass_of_halves;
-void (*pass_bytes)(const Pass *) = pass_of_bytes;
 static FloatProduct *floats = of_floats;
 
 #ifdef WITH_AVX2
-#define AVX2 __attribute__((target("avx2")))
-
-AVX2 static inline int32_t
-summed(__m256i sums)
-{
-    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
-    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
-    return _mm_cvtsi128_si32(half);
-}
-
-AVX2 static inline int32_t
-of_halves_avx2(const void *packed, const int8_t *query, Py_ssize_t width)
-{
-    const uint8_t *row = packed;
-    const __m256i lower = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
-    __m256i sums = _mm256_setzero_si256();
-    Py_ssize_t i = 0;
-    for (; i + 32 <= width; i += 32) {
-        __m256i both = _mm256_loadu_si256((const __m256i *)(row + i));
-        __m256i first = _mm256_loadu_si256((const __m256i *)(query + i));
-        __m256i second = _mm256_loadu_si256((const __m256i *)(query + width + i));
-        /* at most 4 · 15 · 127: sixteen bits hold it */
-        __m256i pairs = _mm256_add_epi16(
-            _mm256_maddubs_epi16(_mm256_and_si256(both, lower), first),
-            _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(both, 4), lower), second));
-        sums = _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, ones));
-    }
-    int32_t sum = summed(sums);
-    for (; i < width; i++)
-        sum += (row[i] & 15) * query[i] + (row[i] >> 4) * query[width + i];
-    return sum;
-}
-
-AVX2 static inline int32_t
-of_bytes_avx2(const void *codes, const int8_t *query, Py_ssize_t width)
-{
-    const int8_t *row = codes;
-    __m256i sums = _mm256_setzero_si256();
-    Py_ssize_t i = 0;
-    for (; i + 16 <= width; i += 16) {
-        __m256i one = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(row + i)));
-        __m256i other = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(query + i)));
-        sums = _mm256_add_epi32(sums, _mm256_madd_epi16(one, other));
-    }
-    return summed(sums) + of_bytes(row + i, query + i, width - i);
-}
-
-AVX2 PASS(pass_of_halves_avx2, of_halves_avx2)
-AVX2 PASS(pass_of_bytes_avx2, of_bytes_avx2)
-
 /* The same sums in the same order, eight at a time. */
 AVX2 static float
 of_floats_avx2(const float *row, const float *query, Py_ssize_t width)
@@ -152,17 +46,25 @@ of_floats_avx2(const float *row, const float *query, Py_ssize_t width)
 }
 #endif
 
-void
-choose_instructions(void)
+int
+choose_instructions(int most)
 {
+    int chosen = choose_passes(most);
 #ifdef WITH_AVX2
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) {
-        pass_halves = pass_of_halves_avx2;
-        pass_bytes = pass_of_bytes_avx2;
-        floats = of_floats_avx2;
-    }
+    floats = chosen ? of_floats_avx2 : of_floats;
 #endif
+    return chosen;
+}
+
+/* instructions(most) → which are used from now on, 0 for those that every processor has: the widest there
+ * are, but none beyond `most`. */
+PyObject *
+instructions(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    int most;
+    if (!PyArg_ParseTuple(args, "i", &most))
+        return NULL;
+    return PyLong_FromLong(choose_instructions(most));
 }
 
 int
@@ -179,9 +81,9 @@ exist(const Py_buffer *chosen, Py_ssize_t known, Py_ssize_t count)
     return 1;
 }
 
-/* byte_products(codes, steps float32, rows or None, query int8, packed, factor, shift, scale, out
+/* byte_products(codes, steps float32, rows or None, query, packed, factor, shift, scale, out
  * float32): (factor · product + shift) · step · scale; `packed` says that a byte of the codes holds
- * two numbers. */
+ * two numbers, and the query is of int8, or else of int16. */
 PyObject *
 byte_products(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -192,7 +94,7 @@ byte_products(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "y*y*z*y*pLLfw*", &all[0], &all[1], &all[2], &all[3], &packed,
                           &factor, &shift, &scale, &all[4]))
         return NULL;
-    Py_ssize_t width = packed ? all[3].len / 2 : all[3].len, count = ITEMS(all[4], float);
+    Py_ssize_t width = all[3].len / 2, count = ITEMS(all[4], float);
     Py_ssize_t known = ITEMS(all[1], float);
     if (!width || all[0].len != known * width || !exist(&all[2], known, count))
         return finished(all, 5, "byte_products: the arrays do not fit each other");
@@ -263,7 +165,7 @@ exact_products(PyObject *Py_UNUSED(module), PyObject *args)
     return finished(all, 4, NULL);
 }
 
-/* coded(vector float32, highest) → (codes int8 as bytes, step, sum of the squares of the rest, sum of
+/* coded(vector float32, highest) → (codes int16 as bytes, step, sum of the squares of the rest, sum of
  * the squares of the codes, their sum): the vector is step · codes and a rest. */
 PyObject *
 coded(PyObject *Py_UNUSED(module), PyObject *args)
@@ -274,7 +176,7 @@ coded(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     Py_ssize_t width = ITEMS(given, float);
     const float *vector = given.buf;
-    int8_t *codes = malloc((size_t)width + 1);
+    int16_t *codes = malloc((size_t)(width + 1) * sizeof *codes);
     PyObject *found = NULL;
     if (codes) {
         float most = 0;
@@ -287,12 +189,13 @@ coded(PyObject *Py_UNUSED(module), PyObject *args)
             float code = rintf(vector[i] / (step != 0 ? step : 1));
             code = code > (float)highest ? (float)highest : code < (float)-highest ? (float)-highest : code;
             double left = (double)vector[i] - (double)step * (double)code;
-            codes[i] = (int8_t)code;
+            codes[i] = (int16_t)code;
             rest += left * left;
             squares += (long long)codes[i] * codes[i];
             total += codes[i];
         }
-        found = Py_BuildValue("y#ddLL", (char *)codes, width, (double)step, rest, squares, total);
+        found = Py_BuildValue("y#ddLL", (char *)codes, width * (Py_ssize_t)sizeof *codes,
+                              (double)step, rest, squares, total);
     } else {
         PyErr_NoMemory();
     }
