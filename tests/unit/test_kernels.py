@@ -267,6 +267,39 @@ def test_what_stands_beside_what(
     assert kernels.beside([], [np.array(first, kind)]).tolist() == []
 
 
+@compiled
+@settings(deadline=None)
+@given(SEEDS, *[st.integers(0, 300)] * 2, st.floats(0.05, 1), st.integers(0, WIDEST))
+def test_long_lists_are_held_against_each_other_in_blocks(
+    seed: int, one: int, other: int, share: float, instructions: int
+) -> None:
+    chance = np.random.default_rng(seed)
+    last = int(chance.choice([400, 2**32]))
+    first, second = (
+        (last - 1 - np.flatnonzero(chance.random(count) < share)[::-1]).astype(np.uint32)
+        for count in (one, other)
+    )
+    kernels.native.instructions(instructions)
+    try:
+        same(lambda: kernels.beside([first], [second]))
+    finally:
+        kernels.native.instructions(WIDEST)
+
+
+@compiled
+@given(SEEDS, *[st.integers(0, 90)] * 2, st.integers(1, 50), st.sampled_from(["u1", "u4", "u8"]))
+def test_damaged_lists_are_not_written_beyond_their_room(
+    seed: int, one: int, other: int, highest: int, kind: str
+) -> None:
+    chance = np.random.default_rng(seed)
+    first, second = (chance.integers(0, highest, n).astype(kind) for n in (one, other))
+    room = np.full(min(one, other) + kernels.SPARE + 4, -7, np.int64)
+    whole = room[: min(one, other) + kernels.SPARE]
+    found = kernels.native.beside(first, second, first.itemsize, whole)
+    assert found <= len(whole)
+    assert room[len(whole) :].tolist() == [-7] * 4
+
+
 @settings(deadline=None)
 @given(
     st.lists(st.text(max_size=12), min_size=1, max_size=5),

@@ -28,6 +28,7 @@ Rows = NDArray[np.int64]
 
 BODY = COLUMNS.index("body")
 ROW_BITS = 40  # of a place: what is above them is the segment, or the block
+SPARE = 9  # places that `beside` may write to beyond the last
 ROOM = 2.0**-22  # bounds are added up in float32
 FINE = 1 << 20  # steps of a millionth: sums of squares are exact for a million scores up to 90
 
@@ -333,6 +334,6 @@ def beside(firsts: Sequence[Array], seconds: Sequence[Array]) -> Rows:
 
 def _beside(first: Array, second: Array) -> Rows:
     if native:
-        out = np.empty(min(len(first), len(second)), np.int64)
+        out = np.empty(min(len(first), len(second)) + SPARE, np.int64)
         return out[: native.beside(first, second, first.itemsize, out)]
     return np.intersect1d(first.astype(np.int64) + 1, second.astype(np.int64))

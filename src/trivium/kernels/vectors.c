@@ -46,10 +46,13 @@ of_floats_avx2(const float *row, const float *query, Py_ssize_t width)
 }
 #endif
 
+int uses_avx2;
+
 int
 choose_instructions(int most)
 {
     int chosen = choose_passes(most);
+    uses_avx2 = chosen > 0;
 #ifdef WITH_AVX2
     floats = chosen ? of_floats_avx2 : of_floats;
 #endif

@@ -9,6 +9,8 @@
 #define AVX2 __attribute__((target("avx2")))
 #endif
 
+extern int uses_avx2; /* as `choose_instructions` has it */
+
 #define LINE 64 /* bytes that come from memory at once */
 
 /* Asks for a row, which is soon needed. */

@@ -206,19 +206,23 @@ class _Speller:
         return {}
 
     def side_by_side(self, first: Reading, second: Reading) -> Reading:
-        """The readings of two neighbours as phrases that really occur."""
-        return {
+        """The readings of two neighbours as phrases: of several those that really occur; a single
+        one is looked for when it is ranked.
+        """
+        together = {
             left + right: weight * other
             for left, weight in list(first.items())[:3]
             for right, other in list(second.items())[:3]
-            if self._frequency(left + right)
         }
+        if len(together) == 1:
+            return together
+        return {terms: weight for terms, weight in together.items() if self._frequency(terms)}
 
     def clause(self, reading: Reading) -> Clause:
         """The surest phrase first, of equal ones the commonest."""
-        ordered = sorted(
-            reading.items(), key=lambda item: (-item[1], -self._frequency(item[0]), item[0])
-        )
+        ordered = list(reading.items())
+        if len(ordered) > 1:
+            ordered.sort(key=lambda item: (-item[1], -self._frequency(item[0]), item[0]))
         worth = PHRASE_SHARE if all(len(terms) > 1 for terms in reading) else 1.0
         return Clause(tuple(Phrase(terms, weight) for terms, weight in ordered), worth)
 
