@@ -184,38 +184,58 @@ def measure(folder: Path, world: World) -> list[dict[str, object]]:
     return rows
 
 
-def throughput(folder: Path, world: World) -> dict[str, float]:
-    """Searches a second of one thread, and of several that share a library."""
-    queries = world.queries()
-    embedder = Given(dict(zip(queries, world.vectors(len(queries)), strict=True)))
-    store, profile = SqliteStore(folder), load_profile("default")
+class Searching:
+    """Searches as fast as they go, one after the other or several threads at once."""
 
-    def work(first: int, until: float) -> int:
+    def __init__(self, folder: Path) -> None:
+        world = World(0)
+        self._queries = world.queries()
+        vectors = world.vectors(len(self._queries))
+        self._embedder = Given(dict(zip(self._queries, vectors, strict=True)))
+        self.store, self._profile = SqliteStore(folder), load_profile("default")
+        self.rate(1)  # what is read once is read
+
+    def _work(self, first: int, until: float) -> int:
         done = 0
         while time.perf_counter() < until:
-            with store.view(OWNER) as view:
-                search = Search(view, profile, embedder, None, NOW)
-                search(SearchRequest(queries[(first + done) % len(queries)]))
+            with self.store.view(OWNER) as view:
+                search = Search(view, self._profile, self._embedder, None, NOW)
+                search(SearchRequest(self._queries[(first + done) % len(self._queries)]))
             done += 1
         return done
 
-    def rate(threads: int) -> float:
+    def rate(self, threads: int) -> float:
+        """Searches a second."""
         with ThreadPoolExecutor(threads) as searching:
             started = time.perf_counter()
             until = started + SECONDS
-            runs = [searching.submit(work, 25 * i, until) for i in range(threads)]
+            runs = [searching.submit(self._work, 25 * i, until) for i in range(threads)]
             done = sum(run.result() for run in runs)
             return done / (time.perf_counter() - started)
 
-    rate(1)  # what is read once is read
-    rates = [(rate(1), rate(AT_ONCE)) for _ in range(3)]
-    store.close()
+
+def throughput(folder: Path) -> dict[str, float]:
+    """Searches a second of one thread, of several that share a library, and of two processes, which
+    share nothing but the processors: what the machine allows.
+    """
+    searching = Searching(folder)
+    rates = [(searching.rate(1), searching.rate(AT_ONCE)) for _ in range(3)]
+    searching.store.close()
     one, several = (float(np.median(some)) for some in zip(*rates, strict=True))
+    alone, apart = (processes(folder, count) for count in (1, 2))
     return {
         "searches a second, one thread": one,
         f"searches a second, {AT_ONCE} threads": several,
         f"{AT_ONCE} threads, times one": several / one,
+        "two processes, times one": apart / alone,
     }
+
+
+def processes(folder: Path, count: int) -> float:
+    """Searches a second of so many processes at once."""
+    command = [sys.executable, __file__, "--rate", "--folder", str(folder)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(count)]
+    return sum(float(one.communicate()[0]) for one in running)
 
 
 def edits(
@@ -310,7 +330,11 @@ def main() -> None:
     options.add_argument("--chunks", type=int, default=100_000)
     options.add_argument("--write", action="store_true")
     options.add_argument("--folder", type=Path)
+    options.add_argument("--rate", action="store_true", help="only searches a second, of --folder")
     asked = options.parse_args()
+    if asked.rate:
+        print(Searching(asked.folder).rate(1))
+        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
@@ -321,7 +345,7 @@ def main() -> None:
         query = world.queries()[0]
         cold = cold_start(folder, query)
         rows = measure(folder, world)
-        built |= throughput(folder, world)
+        built |= throughput(folder)
         megabytes = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
         built |= {
             "cold process to first words-only answer, ms": cold,
