@@ -104,3 +104,16 @@ def test_closing_waits_for_the_thread_and_leaves_no_log(tmp_path: Path) -> None:
     connections.close()
     assert not (tmp_path / "index.db-wal").exists()
     assert count(tmp_path / "index.db") == BATCHES
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_library_that_was_compacted_grows_anew(tmp_path: Path) -> None:
+    connections = made(tmp_path)
+    write(connections)
+    with connections.write() as writer:
+        writer.execute("DELETE FROM things")
+    connections.compact()
+    write(connections, BATCHES // 2)
+    assert (tmp_path / "index.db-wal").stat().st_size // PAGE < 60  # of 125 that were written
+    connections.close()
+    assert count(tmp_path / "index.db") == BATCHES // 2

@@ -40,7 +40,7 @@ class LogMover:
             self._nearly = False
             with suppress(sqlite3.Error):  # it stays in the log
                 connection.execute(MOVE)
-        if not self._pages:
+        if not self._pages or pages < self._pages:  # it may have been compacted
             self._pages = pages
         elif pages - self._pages >= GROWTH and not self._is_moving():
             self._pages = pages
