@@ -24,8 +24,9 @@ FROM json_each(?) j
 JOIN chunks c ON c.number = j.value
 JOIN documents d ON d.number = c.document;
 
--- name: first_beside
-SELECT min(o.number) FROM chunks c JOIN chunks o ON o.document = c.document AND o.version = c.version
+-- name: run_of_chunk
+SELECT min(o.number), max(o.number)
+FROM chunks c JOIN chunks o ON o.document = c.document AND o.version = c.version
 WHERE c.number = ?;
 
 -- name: subjects_of_types

@@ -31,15 +31,19 @@ def evenly(connection: sqlite3.Connection, numbers: Numbers, size: int) -> list[
     that are left over make no piece of their own.
     """
     pieces = np.array_split(numbers, max(1, round(len(numbers) / size)))
-    begins = [int(piece[0]) for piece in pieces[1:]]
-    wholes = [_first_beside(connection, number) for number in begins]
+    wholes: list[int] = []
+    last = -1
+    for number in [int(piece[0]) for piece in pieces[1:]]:
+        if number > last:  # a document of many pieces is gone through once
+            first, last = _run_of(connection, number)
+            wholes.append(first)
     return [piece for piece in np.split(numbers, np.searchsorted(numbers, wholes)) if len(piece)]
 
 
-def _first_beside(connection: sqlite3.Connection, chunk: int) -> int:
-    """The first chunk of the same document; those of a version follow each other."""
-    (first,) = connection.execute(statements()["first_beside"], (chunk,)).fetchone()
-    return chunk if first is None else int(first)
+def _run_of(connection: sqlite3.Connection, chunk: int) -> tuple[int, int]:
+    """First and last chunk of the same document; those of a version follow each other."""
+    first, last = connection.execute(statements()["run_of_chunk"], (chunk,)).fetchone()
+    return (chunk, chunk) if first is None else (int(first), int(last))
 
 
 def batches(numbers: Numbers, size: int) -> Iterator[Numbers]:
