@@ -263,7 +263,7 @@ def occurrences(segment: Segment, phrase: Phrase, weights: Floats) -> Occurrence
 
 
 def _remembered(segment: Segment, phrase: Phrase) -> Array:
-    """The positions of a phrase; how often it occurs is asked before it is ranked by."""
+    """The positions of a phrase: of several it is asked how often they occur, and then for them."""
     key = (phrase.terms, phrase.prefix)
     known = segment.phrases.get(key)
     if known is None:

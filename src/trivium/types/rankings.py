@@ -77,7 +77,8 @@ class Columns(Sequence[Candidate]):
     """Candidates as columns: their ids and scores at hand, their parts made when they are read.
 
     A search looks at hundreds of candidates and shows ten. `gains` are the contributions of each
-    candidate's parts, in the order of the parts, and `stages` those that gave any.
+    candidate's parts, in the order of the parts, with 0 for a leg that has no part in it, and
+    `stages` those that gave any.
     """
 
     __slots__ = ("gains", "ids", "parts_of", "scores", "stages")
