@@ -93,7 +93,7 @@ beside_32_avx2(const uint32_t *first, Py_ssize_t count, const uint32_t *second, 
 #endif
 
 /* beside(first, second, size, out int64) → how many numbers of the second are next after one of the
- * first; they are in `out`, which has room for one block more than the shorter holds. Both ascend, and have
+ * first; they are in `out`, which has room for one block and one more than the shorter holds. Both ascend, and have
  * numbers of `size` bytes. */
 PyObject *
 beside(PyObject *Py_UNUSED(module), PyObject *args)

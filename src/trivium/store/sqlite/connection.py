@@ -242,13 +242,15 @@ class Connections:
             return
 
     def close(self) -> None:
-        self._log.close()
-        with self._guard:
-            for connection in self._all:
-                connection.close()
-            self._all.clear()
-            self._writer = None
-            self._local = threading.local()
+        try:
+            self._log.close()
+        finally:  # whoever presses Ctrl-C while it waits leaves nothing open
+            with self._guard:
+                for connection in self._all:
+                    connection.close()
+                self._all.clear()
+                self._writer = None
+                self._local = threading.local()
 
     def _open(self) -> sqlite3.Connection:
         with in_our_words(self.path):
