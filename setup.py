@@ -23,6 +23,7 @@ KERNELS = Extension(
             "postings",
             "sorting",
             "strings",
+            "together",
             "tokens",
             "vectors",
             "words",

@@ -72,5 +72,7 @@ PyObject *numbered(PyObject *module, PyObject *args);
 PyObject *spans(PyObject *module, PyObject *args);
 PyObject *sorted_words(PyObject *module, PyObject *args);
 PyObject *inverted(PyObject *module, PyObject *args);
+PyObject *positions_together(PyObject *module, PyObject *args);
+PyObject *postings_together(PyObject *module, PyObject *args);
 
 #endif
