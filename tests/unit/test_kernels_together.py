@@ -11,6 +11,7 @@ from trivium import kernels
 from trivium.index.building import Row, build
 from trivium.index.merging import merge
 from trivium.index.segment import Segment
+from trivium.kernels.indexing import Forms, forms_together
 from trivium.kernels.together import Positions, Postings, positions_together, postings_together
 from trivium.store.record.rows import Filed
 
@@ -148,3 +149,46 @@ def test_damaged_postings_are_refused() -> None:
     for one in damaged:
         with pytest.raises(ValueError, match="do not fit each other"):
             postings_together([one], 4, 5, 4, (1, 2))
+
+
+def forms(stems: str, words: str, uses: list[int]) -> Forms:
+    """Of a segment whose stems have a form of each length from one on."""
+    return Forms(
+        np.frombuffer(stems.encode(), np.uint8),
+        np.arange(len(stems) + 1),
+        np.arange(len(stems) + 1),
+        np.frombuffer(words.encode(), np.uint8),
+        np.array([0, *np.cumsum(range(1, len(stems) + 1))]),
+        np.array(uses, np.int64),
+    )
+
+
+@pytest.mark.parametrize("native", [pytest.param(True, marks=compiled), False])
+def test_forms_that_are_used_are_told_once(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not native:
+        monkeypatch.setattr(kernels, "native", None)
+    found = forms_together([forms("ac", "acc", [1, 2]), forms("ab", "abb", [3, 0])])
+    assert found.rank.tolist() == [0, 1, 0, -1]
+    assert (found.words.tobytes(), found.word_offsets.tolist()) == (b"acc", [0, 1, 3])
+    assert (found.stems.tobytes(), found.stem_offsets.tolist()) == (b"ac", [0, 1, 2])
+    assert found.term.tolist() == [0, 1]
+    assert forms_together([]).word_offsets.tolist() == [0]
+
+
+@compiled
+def test_a_damaged_vocabulary_is_refused() -> None:
+    whole = forms("ac", "acc", [1, 2])
+    damaged = (
+        whole._replace(stem_offsets=np.array([0, 1, 3])),
+        whole._replace(stem_offsets=np.array([0, 2, 1])),
+        whole._replace(stem_offsets=np.array([-1, 1, 2])),
+        whole._replace(forms_of=np.array([0, 1, 3])),
+        whole._replace(forms_of=np.array([0, 1])),
+        whole._replace(word_offsets=np.array([0, 1])),
+        whole._replace(word_offsets=np.array([0, 1, 4])),
+        whole._replace(uses=np.array([1, 2, 3])),
+        whole._replace(words=np.empty(0, np.uint8)),
+    )
+    for one in damaged:
+        with pytest.raises(ValueError, match="do not fit each other"):
+            forms_together([whole, one])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from trivium.index.arrays import Array, MappedArrays, Parcel, Strings
 from trivium.index.building import Codes, grams, offsets_of, smallest
 from trivium.index.documents import DocumentTable, Mask
 from trivium.index.segment import WIDTH, Segment
+from trivium.kernels.indexing import Forms, forms_together
 from trivium.kernels.together import (
     STRETCH,
     Positions,
@@ -238,36 +238,34 @@ class _Vocabulary:
 
     @classmethod
     def of(cls, parts: Sequence[_Part]) -> _Vocabulary:
-        stems: dict[str, str] = {}
-        known: list[tuple[list[str], Numbers, Numbers]] = []
+        known: list[Forms] = []
         for part in parts:
-            forms, terms = part.segment.surfaces.all(), part.segment.terms.all()
-            sizes = np.diff(part.segment.arrays["term.surfaces"])
-            uses, term_of = part.uses(), np.repeat(np.arange(len(terms)), sizes)
-            stem_of = map(terms.__getitem__, term_of.tolist())
-            stems.update(compress(zip(forms, stem_of, strict=True), uses.tolist()))
-            known.append((forms, term_of, uses))
-        ordered = sorted(sorted(stems), key=stems.__getitem__)
-        number = {form: place for place, form in enumerate(ordered)}
-        terms = list(dict.fromkeys(map(stems.__getitem__, ordered)))
-        stem_number = {stem: place for place, stem in enumerate(terms)}
-        stem_of_form = np.array([stem_number[stems[form]] for form in ordered], np.int64)
-        totals = np.zeros(len(ordered), np.int64)
-        form_numbers, term_numbers = [], []
-        for forms, term_of, uses in known:
-            used = np.flatnonzero(uses)
-            held = compress(forms, uses.tolist())
-            found = np.fromiter(map(number.__getitem__, held), np.int64, len(used))
-            totals[found] += uses[used]
-            form_numbers.append(_ascending(len(forms), used, found))
-            count = int(term_of[-1]) + 1 if len(term_of) else 0
-            term_numbers.append(_ascending(count, term_of[used], stem_of_form[found]))
+            stems, words = part.segment.terms, part.segment.surfaces
+            starts = part.segment.arrays["term.surfaces"]
+            those = (stems.blob, stems.offsets, starts, words.blob, words.offsets)
+            known.append(Forms(*those, part.uses()))
+        found = forms_together(known)
+        surfaces = Strings(found.words, found.word_offsets)
+        totals = np.zeros(len(surfaces), np.int64)
+        form_numbers, term_numbers, base = [], [], 0
+        for one in known:
+            rank = found.rank[base : base + len(one.uses)].astype(np.int64)
+            base += len(rank)
+            used = np.flatnonzero(rank >= 0)
+            totals[rank[used]] += one.uses[used]
+            form_numbers.append(np.maximum.accumulate(rank))
+            sizes = np.diff(one.forms_of)
+            term_of = np.repeat(np.arange(len(sizes)), sizes)[used]
+            terms_used = found.term[rank[used]].astype(np.int64)
+            term_numbers.append(_ascending(len(sizes), term_of, terms_used))
+        terms = Strings(found.stems, found.stem_offsets)
+        forms = np.bincount(found.term, minlength=len(terms))
         arrays = {
-            **Strings.pack(terms).sorted_arrays("term"),
-            "term.surfaces": offsets_of(np.bincount(stem_of_form, minlength=len(terms))),
-            **Strings.pack(ordered).arrays("surface"),
+            **terms.sorted_arrays("term"),
+            "term.surfaces": offsets_of(forms),
+            **surfaces.arrays("surface"),
             "surface.positions": offsets_of(totals),
-            **grams(ordered),
+            **grams(surfaces.all()),
         }
         return cls(arrays, (form_numbers, term_numbers))
 

@@ -106,7 +106,10 @@ def _natively(parts: Sequence[Postings], first: int, last: int) -> Together:
     given = tuple(
         tuple(
             one._replace(
+                rows=one.rows.astype(np.int32, copy=False),
                 body=one.body.astype(np.uint32, copy=False),
+                extra_posting=one.extra_posting.astype(np.int32, copy=False),
+                extra_column=one.extra_column.astype(np.uint8, copy=False),
                 extra_count=one.extra_count.astype(np.uint32, copy=False),
             )
         )
