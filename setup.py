@@ -14,6 +14,7 @@ KERNELS = Extension(
         for name in (
             "beside",
             "cells",
+            "holders",
             "module",
             "names",
             "nearest",
@@ -23,13 +24,15 @@ KERNELS = Extension(
             "postings",
             "sorting",
             "strings",
+            "together",
             "tokens",
             "vectors",
             "words",
         )
     ),
     depends=[
-        f"{NATIVE}/{name}.h" for name in ("kernels", "numbers", "pool", "vectors", "vocabulary")
+        f"{NATIVE}/{name}.h"
+        for name in ("kernels", "numbers", "pool", "together", "vectors", "vocabulary")
     ],
     py_limited_api=True,
     # without them NumPy does the same, more slowly; a wheel to be given away must have them

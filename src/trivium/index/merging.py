@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,23 @@ from trivium.index.arrays import Array, MappedArrays, Parcel, Strings
 from trivium.index.building import Codes, grams, offsets_of, smallest
 from trivium.index.documents import DocumentTable, Mask
 from trivium.index.segment import WIDTH, Segment
+from trivium.kernels.indexing import Forms, forms_together
+from trivium.kernels.together import (
+    STRETCH,
+    Positions,
+    Postings,
+    living_extras,
+    living_positions,
+    living_postings,
+    positions_together,
+    postings_together,
+)
 
 PIECE = 1 << 19
 """Positions brought together at a time: a few arrays of four megabytes each."""
 
 MOST_TERMS = 1 << 16
 """Terms brought together at a time, so that a term, a row and a count fit one number."""
-
-STRETCH = 5
-"""A stretch has two to the power of this many positions: less than the words of most chunks."""
 
 Numbers = NDArray[np.int64]
 
@@ -56,7 +63,8 @@ def merged(segments: Sequence[Segment], alive: Sequence[Mask]) -> Parcel:
         "extra.column": (np.dtype(np.uint8), (int(extras),)),
         "extra.count": (smallest(sizes[:, 3].max()), (int(extras),)),
     }
-    return Parcel(layout, _pieces(small, parts, words, int(sizes[:, 1].max())))
+    highest = int(sizes[:, 1].max()), int(sizes[:, 3].max())
+    return Parcel(layout, _pieces(small, parts, words, highest))
 
 
 def _type_of_positions(arrays: Mapping[str, Array]) -> np.dtype[Any]:
@@ -66,7 +74,7 @@ def _type_of_positions(arrays: Mapping[str, Array]) -> np.dtype[Any]:
 
 
 def _pieces(
-    small: Mapping[str, Array], parts: Sequence[_Part], words: _Vocabulary, highest: int
+    small: Mapping[str, Array], parts: Sequence[_Part], words: _Vocabulary, highest: tuple[int, int]
 ) -> Iterator[tuple[str, Array]]:
     yield from small.items()
     forms = small["term.surfaces"]
@@ -74,60 +82,19 @@ def _pieces(
     postings, extras = np.zeros((2, len(forms) - 1), np.int64)
     for first, last in _runs(small["surface.positions"][forms]):
         shares = [_Share.of(*one, first, last) for one in zip(parts, *words.numbers, strict=True)]
-        yield "positions", _positions(shares, int(forms[first]), length)
-        heads, body = _postings(shares, first, rows, highest)
-        term, row = np.divmod(heads, rows)
-        postings[first:last] = np.bincount(term, minlength=last - first)
-        yield "posting.rows", row
-        yield "posting.body", body
-        place, column, count = _extras(shares, first, rows, heads)
-        extras[first:last] = np.bincount(term[place], minlength=last - first)
-        yield "extra.posting", place - offsets_of(postings[first:last])[term[place]]
-        yield "extra.column", column
-        yield "extra.count", count
+        inside = [share.positions() for share in shares]
+        yield "positions", positions_together(inside, int(forms[first]), int(forms[last]), length)
+        found = postings_together([one.postings() for one in shares], first, last, rows, highest)
+        postings[first:last], extras[first:last] = found.counts, found.extra_counts
+        yield "posting.rows", found.rows
+        yield "posting.body", found.body
+        yield "extra.posting", found.extra_posting
+        yield "extra.column", found.extra_column
+        yield "extra.count", found.extra_count
         for part in parts:
             part.release()
     yield "posting.offsets", offsets_of(postings)
     yield "extra.offsets", offsets_of(extras)
-
-
-def _positions(shares: Sequence[_Share], first: int, length: int) -> Numbers:
-    """By form, then ascending: a form and its place in one number sort as both."""
-    found = []
-    for share in shares:
-        form, position = share.part.positions(*share.forms)
-        found.append((share.form_numbers[form] - first) * length + position)
-    together = np.concatenate(found)
-    together.sort()
-    return together % max(length, 1)
-
-
-def _postings(
-    shares: Sequence[_Share], first: int, rows: int, highest: int
-) -> tuple[Numbers, Numbers]:
-    """Term · rows + row of each posting, ascending, and its count in the body."""
-    found = []
-    for share in shares:
-        term, row, body = share.part.postings(*share.terms)
-        head = (share.term_numbers[term] - first) * rows + row
-        found.append(head * (highest + 1) + body)
-    together = np.concatenate(found)
-    together.sort()
-    return np.divmod(together, highest + 1)
-
-
-def _extras(
-    shares: Sequence[_Share], first: int, rows: int, heads: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
-    """The posting that each belongs to, its column and count; by posting and column."""
-    found = []
-    for share in shares:
-        term, row, column, count = share.part.extras(*share.terms)
-        place = np.searchsorted(heads, (share.term_numbers[term] - first) * rows + row)
-        found.append(np.stack([place, column, count]))
-    together = np.concatenate(found, axis=1)
-    place, column, count = together[:, np.argsort(together[0] * WIDTH + together[1])]
-    return place, column, count
 
 
 def _runs(offsets: Array) -> Iterator[tuple[int, int]]:
@@ -151,50 +118,39 @@ class _Part:
     ends: Numbers  # of each row
     stretches: Numbers  # the row at the beginning of each
 
-    def rows(self, positions: Numbers) -> Numbers:
-        """The row of each position: that at the beginning of its stretch, or one soon after.
-
-        A search by halves would take a quarter of the whole merge.
-        """
-        row: Numbers = self.stretches[positions >> STRETCH]
-        while (beyond := positions >= self.ends[row]).any():
-            row += beyond
-        return row
-
-    def positions(self, first: int, last: int) -> tuple[Numbers, Numbers]:
-        """The living positions of these forms where they are now, each with its form."""
+    def positions(self, first: int, last: int, numbers: Numbers) -> Positions:
+        """The positions of these forms, which have these numbers in the whole."""
         arrays = self.segment.arrays
-        form, chosen = _listed(arrays["surface.positions"], first, last)
-        found = arrays["positions"][chosen].astype(np.int64)
-        row = self.rows(found)
-        found += self.shift[row]
-        return (form, found) if self.whole else _where(self.place[row] >= 0, form, found)
+        offsets = arrays["surface.positions"][first : last + 1]
+        values = arrays["positions"][offsets[0] : offsets[-1]]
+        moves = (self.place, self.shift, self.ends, self.stretches)
+        return Positions(offsets, numbers, values, *moves)
 
-    def postings(self, first: int, last: int) -> tuple[Numbers, Numbers, Numbers]:
-        """The living postings of these terms: term, row as it is now, count in the body."""
+    def postings(self, first: int, last: int, numbers: Numbers) -> Postings:
+        """The same of terms."""
         arrays = self.segment.arrays
-        term, chosen = _listed(arrays["posting.offsets"], first, last)
-        row = self.place[arrays["posting.rows"][chosen]]
-        found = (term, row, arrays["posting.body"][chosen].astype(np.int64))
-        return found if self.whole else _where(row >= 0, *found)
-
-    def extras(self, first: int, last: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """The same beyond the body: term, row, column, count."""
-        arrays = self.segment.arrays
-        term, chosen = _listed(arrays["extra.offsets"], first, last)
-        posting = arrays["posting.offsets"][term] + arrays["extra.posting"][chosen]
-        row = self.place[arrays["posting.rows"][posting]]
-        column, count = (arrays[name][chosen] for name in ("extra.column", "extra.count"))
-        found = (term, row, column.astype(np.int64), count.astype(np.int64))
-        return found if self.whole else _where(row >= 0, *found)
+        offsets = arrays["posting.offsets"][first : last + 1]
+        extra_offsets = arrays["extra.offsets"][first : last + 1]
+        of_body, beyond = slice(offsets[0], offsets[-1]), slice(extra_offsets[0], extra_offsets[-1])
+        return Postings(
+            offsets,
+            extra_offsets,
+            numbers,
+            arrays["posting.rows"][of_body],
+            arrays["posting.body"][of_body],
+            arrays["extra.posting"][beyond],
+            arrays["extra.column"][beyond],
+            arrays["extra.count"][beyond],
+            self.place,
+        )
 
     def uses(self) -> Numbers:
         """How often each form stands in a living row."""
         offsets = self.segment.arrays["surface.positions"]
         counts = np.diff(offsets)
         for first, last in () if self.whole else _runs(offsets):
-            form, _ = self.positions(first, last)
-            counts[first:last] = np.bincount(form - first, minlength=last - first)
+            form, _ = living_positions(self.positions(first, last, np.arange(last - first)))
+            counts[first:last] = np.bincount(form, minlength=last - first)
         return counts
 
     def measures(self) -> Numbers:
@@ -205,8 +161,8 @@ class _Part:
             return np.array([len(body), _highest(body), len(count), _highest(count)])
         totals = np.zeros(4, np.int64)
         for first, last in _runs(arrays["posting.offsets"]):
-            *_, body = self.postings(first, last)
-            *_, count = self.extras(first, last)
+            those = self.postings(first, last, np.arange(last - first))
+            body, count = living_postings(those)[-1], living_extras(those)[-1]
             totals[[0, 2]] += len(body), len(count)
             totals[[1, 3]] = np.maximum(totals[[1, 3]], (_highest(body), _highest(count)))
         return totals
@@ -214,16 +170,6 @@ class _Part:
     def release(self) -> None:
         if isinstance(self.segment.arrays, MappedArrays):
             self.segment.arrays.release()
-
-
-def _listed(offsets: Array, first: int, last: int) -> tuple[Numbers, slice]:
-    """The list of each value of some lists, and where these values stand."""
-    ends = offsets[first : last + 1]
-    return np.repeat(np.arange(first, last), np.diff(ends)), slice(int(ends[0]), int(ends[-1]))
-
-
-def _where(mask: Mask, *values: Numbers) -> Any:
-    return tuple(value[mask] for value in values)
 
 
 def _highest(values: Array) -> int:
@@ -292,36 +238,34 @@ class _Vocabulary:
 
     @classmethod
     def of(cls, parts: Sequence[_Part]) -> _Vocabulary:
-        stems: dict[str, str] = {}
-        known: list[tuple[list[str], Numbers, Numbers]] = []
+        known: list[Forms] = []
         for part in parts:
-            forms, terms = part.segment.surfaces.all(), part.segment.terms.all()
-            sizes = np.diff(part.segment.arrays["term.surfaces"])
-            uses, term_of = part.uses(), np.repeat(np.arange(len(terms)), sizes)
-            stem_of = map(terms.__getitem__, term_of.tolist())
-            stems.update(compress(zip(forms, stem_of, strict=True), uses.tolist()))
-            known.append((forms, term_of, uses))
-        ordered = sorted(sorted(stems), key=stems.__getitem__)
-        number = {form: place for place, form in enumerate(ordered)}
-        terms = list(dict.fromkeys(map(stems.__getitem__, ordered)))
-        stem_number = {stem: place for place, stem in enumerate(terms)}
-        stem_of_form = np.array([stem_number[stems[form]] for form in ordered], np.int64)
-        totals = np.zeros(len(ordered), np.int64)
-        form_numbers, term_numbers = [], []
-        for forms, term_of, uses in known:
-            used = np.flatnonzero(uses)
-            held = compress(forms, uses.tolist())
-            found = np.fromiter(map(number.__getitem__, held), np.int64, len(used))
-            totals[found] += uses[used]
-            form_numbers.append(_ascending(len(forms), used, found))
-            count = int(term_of[-1]) + 1 if len(term_of) else 0
-            term_numbers.append(_ascending(count, term_of[used], stem_of_form[found]))
+            stems, words = part.segment.terms, part.segment.surfaces
+            starts = part.segment.arrays["term.surfaces"]
+            those = (stems.blob, stems.offsets, starts, words.blob, words.offsets)
+            known.append(Forms(*those, part.uses()))
+        found = forms_together(known)
+        surfaces = Strings(found.words, found.word_offsets)
+        totals = np.zeros(len(surfaces), np.int64)
+        form_numbers, term_numbers, base = [], [], 0
+        for one in known:
+            rank = found.rank[base : base + len(one.uses)].astype(np.int64)
+            base += len(rank)
+            used = np.flatnonzero(rank >= 0)
+            totals[rank[used]] += one.uses[used]
+            form_numbers.append(np.maximum.accumulate(rank))
+            sizes = np.diff(one.forms_of)
+            term_of = np.repeat(np.arange(len(sizes)), sizes)[used]
+            terms_used = found.term[rank[used]].astype(np.int64)
+            term_numbers.append(_ascending(len(sizes), term_of, terms_used))
+        terms = Strings(found.stems, found.stem_offsets)
+        forms = np.bincount(found.term, minlength=len(terms))
         arrays = {
-            **Strings.pack(terms).sorted_arrays("term"),
-            "term.surfaces": offsets_of(np.bincount(stem_of_form, minlength=len(terms))),
-            **Strings.pack(ordered).arrays("surface"),
+            **terms.sorted_arrays("term"),
+            "term.surfaces": offsets_of(forms),
+            **surfaces.arrays("surface"),
             "surface.positions": offsets_of(totals),
-            **grams(ordered),
+            **grams(surfaces.all()),
         }
         return cls(arrays, (form_numbers, term_numbers))
 
@@ -350,3 +294,11 @@ class _Share:
         forms = part.segment.arrays["term.surfaces"]
         span = int(forms[start]), int(forms[end])
         return cls(part, form_numbers, term_numbers, (start, end), span)
+
+    def positions(self) -> Positions:
+        first, last = self.forms
+        return self.part.positions(first, last, self.form_numbers[first:last])
+
+    def postings(self) -> Postings:
+        first, last = self.terms
+        return self.part.postings(first, last, self.term_numbers[first:last])

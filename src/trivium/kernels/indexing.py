@@ -103,6 +103,60 @@ class Numbered:
         return Vocabulary(rank, *_packed([known[i] for i in order]), *_packed(terms), term)
 
 
+class Forms(NamedTuple):
+    """What a segment knows of words: its stems, where the forms of each begin among all forms, the
+    forms, and how often each of these is used.
+    """
+
+    stems: Array
+    stem_offsets: Numbers
+    forms_of: Numbers
+    words: Array
+    word_offsets: Numbers
+    uses: Numbers
+
+
+def forms_together(segments: Sequence[Forms]) -> Vocabulary:
+    """The forms of all segments that are used anywhere, each told once; `rank` goes through those
+    of one segment after the other, and is -1 for what that one does not use.
+    """
+    if kernels.native and sum(len(one.uses) for one in segments) < MOST_PLACES:
+        types = (np.int32, np.uint8, np.int64, np.uint8, np.int64, np.int32)
+        found = kernels.native.forms_together(tuple(map(tuple, segments)))
+        return Vocabulary(*map(np.frombuffer, found, types))
+    known: list[tuple[bytes, bytes]] = []
+    used: list[Numbers] = []
+    base = 0
+    for one in segments:
+        places = np.flatnonzero(one.uses)
+        term = np.repeat(np.arange(len(one.forms_of) - 1), np.diff(one.forms_of))[places]
+        stems = _unpacked(one.stems, one.stem_offsets)
+        forms = _unpacked(one.words, one.word_offsets)
+        known += zip(
+            map(stems.__getitem__, term.tolist()),
+            map(forms.__getitem__, places.tolist()),
+            strict=True,
+        )
+        used.append(places + base)
+        base += len(one.uses)
+    ordered = sorted(set(known))
+    number = {form: place for place, form in enumerate(ordered)}
+    rank = np.full(base, -1, np.int32)
+    if used:
+        rank[np.concatenate(used)] = np.fromiter(
+            map(number.__getitem__, known), np.int32, len(known)
+        )
+    terms = list(dict.fromkeys(stem for stem, _ in ordered))
+    term_of = {stem: place for place, stem in enumerate(terms)}
+    owners = np.fromiter((term_of[stem] for stem, _ in ordered), np.int32, len(ordered))
+    return Vocabulary(rank, *_joined([word for _, word in ordered]), *_joined(terms), owners)
+
+
+def _unpacked(blob: Array, offsets: Numbers) -> list[bytes]:
+    data = blob.tobytes()
+    return [data[start:end] for start, end in pairwise(offsets.tolist())]
+
+
 class _Known(dict[str, int]):
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -110,8 +164,11 @@ class _Known(dict[str, int]):
 
 
 def _packed(strings: list[str]) -> tuple[Array, Numbers]:
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    return np.frombuffer(b"".join(encoded), np.uint8), _offsets([len(one) for one in encoded])
+    return _joined([string.encode("utf-8", "surrogatepass") for string in strings])
+
+
+def _joined(strings: list[bytes]) -> tuple[Array, Numbers]:
+    return np.frombuffer(b"".join(strings), np.uint8), _offsets([len(one) for one in strings])
 
 
 def _offsets(counts: Sequence[int] | Numbers) -> Numbers:

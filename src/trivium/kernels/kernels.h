@@ -71,6 +71,9 @@ PyObject *vocabulary(PyObject *module, PyObject *args);
 PyObject *numbered(PyObject *module, PyObject *args);
 PyObject *spans(PyObject *module, PyObject *args);
 PyObject *sorted_words(PyObject *module, PyObject *args);
+PyObject *forms_together(PyObject *module, PyObject *segments);
 PyObject *inverted(PyObject *module, PyObject *args);
+PyObject *positions_together(PyObject *module, PyObject *args);
+PyObject *postings_together(PyObject *module, PyObject *args);
 
 #endif

@@ -95,7 +95,10 @@ static PyMethodDef functions[] = {
     {"numbered", numbered, METH_VARARGS, NULL},
     {"spans", spans, METH_VARARGS, NULL},
     {"sorted_words", sorted_words, METH_VARARGS, NULL},
+    {"forms_together", forms_together, METH_O, NULL},
     {"inverted", inverted, METH_VARARGS, NULL},
+    {"positions_together", positions_together, METH_VARARGS, NULL},
+    {"postings_together", postings_together, METH_VARARGS, NULL},
     {"give_back", give_back, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

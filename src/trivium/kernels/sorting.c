@@ -110,15 +110,25 @@ ask_stems(Form *forms, const int32_t *odd, Py_ssize_t count, PyObject *stem)
     return kept;
 }
 
-/* Makes a bytes object of the sorted words, or of the first of each stem. */
+/* Whether a form has another stem than the one before it, or, if asked for words, is another one. */
+static int
+is_new(const Form *forms, int32_t i, int stems)
+{
+    const Form *one = forms + i, *before = one - 1;
+    if (!i || one->head != before->head ||
+        compared(one->stem, one->stem_size, before->stem, before->stem_size))
+        return 1;
+    return !stems && compared(one->word, one->size, before->word, before->size);
+}
+
+/* Makes a bytes object of the sorted words, or of their stems, each told once. */
 static PyObject *
 packed(const Form *forms, int32_t count, int stems, PyObject **offsets)
 {
     int64_t total = 0;
     int32_t lists = 0;
     for (int32_t i = 0; i < count; i++)
-        if (!stems || !i || compared(forms[i].stem, forms[i].stem_size, forms[i - 1].stem,
-                                     forms[i - 1].stem_size)) {
+        if (is_new(forms, i, stems)) {
             total += (int64_t)(stems ? forms[i].stem_size : forms[i].size);
             lists++;
         }
@@ -133,8 +143,7 @@ packed(const Form *forms, int32_t count, int stems, PyObject **offsets)
     int64_t end = 0;
     memcpy(ends, &end, 8);
     for (int32_t i = 0; i < count; i++) {
-        if (stems && i && !compared(forms[i].stem, forms[i].stem_size, forms[i - 1].stem,
-                                    forms[i - 1].stem_size))
+        if (!is_new(forms, i, stems))
             continue;
         size_t size = stems ? forms[i].stem_size : forms[i].size;
         memcpy(at + end, stems ? forms[i].stem : forms[i].word, size);
@@ -144,22 +153,26 @@ packed(const Form *forms, int32_t count, int stems, PyObject **offsets)
     return blob;
 }
 
+/* All that is told of sorted forms, whose numbers are less than `numbers`; one that has no form has
+ * the rank -1. */
 static PyObject *
-sorted_arrays(const Form *forms, int32_t count)
+sorted_arrays(const Form *forms, int32_t count, int32_t numbers)
 {
-    PyObject *surface_ends = NULL, *term_ends = NULL, *found = NULL;
+    PyObject *surface_ends = NULL, *term_ends = NULL, *found = NULL, *owner = NULL;
     PyObject *surfaces = packed(forms, count, 0, &surface_ends);
     PyObject *terms = packed(forms, count, 1, &term_ends);
-    PyObject *rank = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count * 4);
-    PyObject *owner = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count * 4);
+    PyObject *rank = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)numbers * 4);
+    if (surface_ends)
+        owner = PyBytes_FromStringAndSize(NULL, (PyBytes_Size(surface_ends) / 8 - 1) * 4);
     if (surfaces && terms && rank && owner) {
         char *ranks = PyBytes_AsString(rank), *owners = PyBytes_AsString(owner);
-        int32_t term = -1;
+        int32_t term = -1, form = -1;
+        memset(ranks, 255, (size_t)numbers * 4);
         for (int32_t i = 0; i < count; i++) {
-            term += !i || compared(forms[i].stem, forms[i].stem_size, forms[i - 1].stem,
-                                   forms[i - 1].stem_size);
-            memcpy(ranks + 4 * (size_t)forms[i].number, &i, 4);
-            memcpy(owners + 4 * (size_t)i, &term, 4);
+            term += is_new(forms, i, 1);
+            form += is_new(forms, i, 0);
+            memcpy(ranks + 4 * (size_t)forms[i].number, &form, 4);
+            memcpy(owners + 4 * (size_t)form, &term, 4);
         }
         found = PyTuple_Pack(6, rank, surfaces, surface_ends, terms, term_ends, owner);
     }
@@ -205,12 +218,116 @@ sorted_words(PyObject *Py_UNUSED(module), PyObject *args)
         Py_BEGIN_ALLOW_THREADS
         qsort(forms, count, sizeof *forms, in_order);
         Py_END_ALLOW_THREADS
-        found = sorted_arrays(forms, all->count);
+        found = sorted_arrays(forms, all->count, all->count);
     }
     all->busy = 0;
     Py_XDECREF(kept);
     free(stems);
     free(odd);
     free(forms);
+    return found;
+}
+
+/* What a segment knows of words: its stems, where their forms begin, the forms, how often each is used. */
+typedef struct {
+    Py_buffer all[6];
+} Known;
+
+/* Whether these offsets tell apart strings of a blob, or forms. */
+static int
+in_bounds(const Py_buffer *offsets, Py_ssize_t most)
+{
+    const int64_t *at = offsets->buf;
+    Py_ssize_t count = ITEMS(*offsets, int64_t);
+    if (count < 1 || at[0] != 0 || at[count - 1] > most)
+        return 0;
+    for (Py_ssize_t i = 1; i < count; i++)
+        if (at[i - 1] > at[i])
+            return 0;
+    return 1;
+}
+
+static int
+known_fits(const Known *one)
+{
+    Py_ssize_t terms = ITEMS(one->all[1], int64_t) - 1, forms = ITEMS(one->all[5], int64_t);
+    return in_bounds(one->all + 1, one->all[0].len) && in_bounds(one->all + 2, forms) &&
+           in_bounds(one->all + 4, one->all[3].len) && ITEMS(one->all[2], int64_t) == terms + 1 &&
+           ITEMS(one->all[4], int64_t) == forms + 1 &&
+           ((const int64_t *)one->all[2].buf)[terms] == forms;
+}
+
+/* Adds the forms that are used; `number` is that of the first. */
+static Form *
+forms_of(const Known *one, int32_t number, Form *to)
+{
+    const char *stems = one->all[0].buf, *words = one->all[3].buf;
+    const int64_t *stem_at = one->all[1].buf, *forms = one->all[2].buf, *word_at = one->all[4].buf;
+    const int64_t *uses = one->all[5].buf;
+    Py_ssize_t terms = ITEMS(one->all[1], int64_t) - 1;
+    for (Py_ssize_t term = 0; term < terms; term++) {
+        const char *stem = stems + stem_at[term];
+        size_t size = (size_t)(stem_at[term + 1] - stem_at[term]);
+        uint64_t head = head_of(stem, size);
+        for (int64_t form = forms[term]; form < forms[term + 1]; form++)
+            if (uses[form])
+                *to++ = (Form){head,
+                               stem,
+                               words + word_at[form],
+                               size,
+                               (size_t)(word_at[form + 1] - word_at[form]),
+                               number + (int32_t)form};
+    }
+    return to;
+}
+
+/* forms_together(segments) → as `sorted_words`: the forms of all of them that are used, each once;
+ * the numbers of a segment's forms follow those of the one before. A segment is (stems, their offsets
+ * int64, where the forms of each begin int64, forms, their offsets int64, uses int64). */
+PyObject *
+forms_together(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    Py_ssize_t count = PyTuple_Size(given), taken = 0;
+    if (count < 0)
+        return NULL;
+    Known *all = calloc((size_t)count + 1, sizeof *all);
+    PyObject *found = NULL;
+    int64_t total = 0;
+    int fits = 1;
+    if (!all)
+        return PyErr_NoMemory();
+    for (; taken < count; taken++) {
+        Py_buffer *one = all[taken].all;
+        PyObject *tuple = PyTuple_GetItem(given, taken);
+        if (!tuple || !PyTuple_Check(tuple) ||
+            !PyArg_ParseTuple(tuple, "y*y*y*y*y*y*", one, one + 1, one + 2, one + 3, one + 4, one + 5))
+            break;
+        fits = fits && known_fits(all + taken);
+        total += ITEMS(one[5], int64_t);
+    }
+    Form *forms = taken == count ? malloc(((size_t)total + 1) * sizeof *forms) : NULL;
+    if (taken < count) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "forms_together: a segment is not a tuple");
+    } else if (!forms) {
+        PyErr_NoMemory();
+    } else if (!fits || total > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "forms_together: the arrays do not fit each other");
+    } else {
+        Form *end = forms;
+        int32_t number = 0;
+        Py_BEGIN_ALLOW_THREADS
+        for (Py_ssize_t i = 0; i < count; i++) {
+            end = forms_of(all + i, number, end);
+            number += (int32_t)ITEMS(all[i].all[5], int64_t);
+        }
+        qsort(forms, (size_t)(end - forms), sizeof *forms, in_order);
+        Py_END_ALLOW_THREADS
+        found = sorted_arrays(forms, (int32_t)(end - forms), number);
+    }
+    free(forms);
+    for (Py_ssize_t i = 0; i < taken; i++)
+        let_go(all[i].all, 6);
+    free(all);
     return found;
 }
