@@ -87,9 +87,9 @@ class World:
         noise = self.chance.normal(size=(count, DIMENSION)).astype(np.float32)
         return (themes + noise).astype(np.float32)
 
-    def queries(self) -> list[str]:
+    def queries(self, count: int = QUERIES) -> list[str]:
         """Three to six words, neither the commonest nor the rarest."""
-        sizes = self.chance.integers(3, 7, QUERIES)
+        sizes = self.chance.integers(3, 7, count)
         ranks = np.exp(self.chance.uniform(np.log(20), np.log(20_000), int(sizes.sum())))
         ends = np.cumsum(sizes)
         return [

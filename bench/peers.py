@@ -23,6 +23,7 @@ from peer_systems import SYSTEMS
 
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".peers" / "bin" / "python"
+QUERIES = 1_000  # each asked once; of fewer a hiccup of the machine would be the p95 of the quickest
 YARDSTICK = "LanceDB, IVF and FTS indexes"
 FIGURES = {
     "p50_ms": "p50 ms",
@@ -39,7 +40,7 @@ def prepared(folder: Path, chunks: int) -> None:
     world = World(chunks)
     (folder / "texts.json").write_text(json.dumps(world.texts(chunks)))
     np.save(folder / "vectors.npy", world.vectors(chunks))
-    queries = world.queries()
+    queries = world.queries(QUERIES)
     (folder / "queries.json").write_text(json.dumps(queries))
     np.save(folder / "query-vectors.npy", world.vectors(len(queries)))
 
@@ -61,8 +62,8 @@ def run(name: str, data: Path) -> dict[str, float] | None:
 def table(chunks: int, rows: dict[str, dict[str, float] | None]) -> str:
     measured = rows.get(YARDSTICK)
     lines = [
-        f"{chunks:,} chunks of about 90 words × 384 dimensions, commit {commit()}; in brackets: "
-        "times LanceDB with indexes.",
+        f"{chunks:,} chunks of about 90 words × 384 dimensions, {QUERIES:,} queries, commit "
+        f"{commit()}; in brackets: times LanceDB with indexes.",
         "",
         f"| system | {' | '.join(FIGURES.values())} |",
         "|---" * (len(FIGURES) + 1) + "|",
