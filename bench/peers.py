@@ -23,7 +23,7 @@ from peer_systems import SYSTEMS
 
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".peers" / "bin" / "python"
-QUERIES = 1_000  # each asked once; of fewer a hiccup of the machine would be the p95 of the quickest
+QUERIES = 1_000  # each asked once; of fewer a hiccup of the machine would be the p95 of the best
 YARDSTICK = "LanceDB, IVF and FTS indexes"
 FIGURES = {
     "p50_ms": "p50 ms",
