@@ -93,7 +93,7 @@ def _at_hand(leg: Leg, pool: Mapping[str, None]) -> Leg:
         return leg
     ask = measure.score_of
     known = dict(zip(leg.ranking.ids, leg.ranking.scores, strict=True))
-    others = list(pool.keys() - known.keys())
+    others = [id for id in pool if id not in known]
     known.update(zip(others, ask(others), strict=True))
 
     def score_of(chunks: Sequence[str]) -> list[float]:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium import kernels
-from trivium.kernels.cells import WIDTH, rows_of
+from trivium.kernels import WIDTH
+from trivium.kernels.cells import rows_of
 
 lengths = st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 3, 90])] * WIDTH), min_size=1, max_size=30)
 weights = st.tuples(*[st.sampled_from([0.0, 0.3, 1.0, 2.0])] * WIDTH)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from trivium import kernels
 from trivium.index.building import Row, build
-from trivium.kernels.indexing import GAP, WIDTH, Numbered, inverted
+from trivium.kernels import WIDTH
+from trivium.kernels.indexing import GAP, Numbered, inverted
 from trivium.stemmer import stem
 from trivium.store.record.rows import Filed
 from trivium.text import words

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array
 from trivium.index.documents import Mask
-from trivium.index.segment import BODY, Segment
-from trivium.kernels import Given, Tally, Terms, beside, score_rows
+from trivium.index.segment import Segment
+from trivium.kernels import BODY, Given, Tally, Terms, beside, score_rows
 from trivium.kernels import frequencies as frequencies_in
 from trivium.kernels.cells import rows_of
 from trivium.types import COLUMNS, Bm25, Clause, Phrase, WordQuery
@@ -325,10 +325,8 @@ def _standing(starts: Array, forms: Sequence[Array], shift: int) -> Array:
 def _count(segment: Segment, positions: Array, weights: Floats) -> Occurrences:
     if not len(positions):
         return NOWHERE
-    ascending = np.sort(positions).astype(
-        np.int64, copy=False
-    )  # those of each form are by themselves
-    return Occurrences(*rows_of(ascending, segment.starts, weights))
+    ascending = np.sort(positions)  # those of each form come by themselves
+    return Occurrences(*rows_of(ascending.astype(np.int64, copy=False), segment.starts, weights))
 
 
 def _length_norm(segment: Segment, weights: Floats, bm25: Bm25, known: Statistics) -> Floats:

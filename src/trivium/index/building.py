@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import Described, DocumentTable
-from trivium.index.segment import GAP, WIDTH, Segment
+from trivium.index.segment import GAP, Segment
+from trivium.kernels import WIDTH
 from trivium.kernels.indexing import Numbered, inverted
 from trivium.types import chunk_id
 from trivium.values import dataclass

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from trivium.index.arrays import Array, MappedArrays, Parcel, Strings
 from trivium.index.building import Codes, grams, offsets_of, smallest
 from trivium.index.documents import DocumentTable, Mask
-from trivium.index.segment import WIDTH, Segment
+from trivium.index.segment import Segment
+from trivium.kernels import WIDTH
 from trivium.kernels.indexing import Forms, forms_together
 from trivium.kernels.together import (
     STRETCH,

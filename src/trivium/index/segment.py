@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import DocumentTable
-from trivium.kernels import Lists, Postings
+from trivium.kernels import WIDTH, Lists, Postings
 from trivium.kernels.names import Named, chunk_ids
-from trivium.types import COLUMNS
 
-WIDTH = len(COLUMNS)
-BODY = COLUMNS.index("body")
 GAP = -1
 MOST_FORMS = 100  # lists of positions that are at hand: those of a query
 MOST_TERMS = 10_000  # looked up and remembered: what is asked for and not there has no end

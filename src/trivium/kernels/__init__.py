@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
+WIDTH = len(COLUMNS)
 BODY = COLUMNS.index("body")
 ROW_BITS = 40  # of a place: what is above them is the segment, or the block
 SPARE = 9  # places that `beside` may write to beyond the last

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trivium import kernels
-from trivium.kernels import Array, Floats, Rows
-from trivium.types import COLUMNS
-
-WIDTH = len(COLUMNS)
+from trivium.kernels import WIDTH, Array, Floats, Rows
 
 
 def rows_of(positions: Rows, starts: Rows, weights: Floats) -> tuple[Rows, Floats]:

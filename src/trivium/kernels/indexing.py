@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium import kernels
-from trivium.kernels import BODY, Array
+from trivium.kernels import BODY, WIDTH, Array
 from trivium.stemmer import stem
 from trivium.text import words
-from trivium.types import COLUMNS
 
 GAP = -1
-WIDTH = len(COLUMNS)
 MOST_PLACES = 2**31 - 1  # of a stream: beyond, its numbers do not fit the kernel
 
 Stream = NDArray[np.int32]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from psycopg import Connection
 
-from trivium.index.segment import WIDTH
 from trivium.index.snapshot import Seen
+from trivium.kernels import WIDTH
 from trivium.protocols import Similar
 from trivium.stemmer import stem
 from trivium.store.postgres.adapting import Row
