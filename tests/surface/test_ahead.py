@@ -64,6 +64,15 @@ def written_down(folder: Path) -> int:
         return 0
 
 
+def files_in(folder: Path) -> set[str]:
+    return {file.name for file in (folder / "cache").glob("*.arrays*")}
+
+
+def files_named(folder: Path) -> set[str]:
+    manifest = json.loads((folder / "cache" / "manifest.json").read_text())
+    return {manifest["alive"], *manifest["segments"], *manifest["blocks"]}
+
+
 def until(true: Callable[[], bool]) -> None:
     for _ in range(1_000):
         if true():
@@ -99,6 +108,7 @@ def test_most_of_the_index_is_there_before_anybody_asks(tmp_path: Path, right: o
     write(store, 40)
     store.close()
     assert written_down(tmp_path / "helped") == 11
+    assert files_in(tmp_path / "helped") == files_named(tmp_path / "helped")  # no half-way ones
     again = SqliteStore(tmp_path / "helped")
     assert answers(again) == right
     assert again.check() == []

@@ -27,7 +27,9 @@ from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
 FORMAT = 6
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
-GARBAGE_AGE = 60.0  # seconds that another process may need between reading manifest and files
+GARBAGE_AGE = (
+    60.0  # seconds that another process may need until a manifest names what it has written
+)
 
 
 Worn: TypeAlias = Callable[[LivingSegment | LivingBlock], bool]
@@ -100,13 +102,14 @@ class CacheFolder:
             "segments": [one.file for one in segments],
             "blocks": [one.file for one in blocks],
         }
+        replaced = self._named()
         temporary = self._place(self._new_name("manifest"))
         with temporary.open("w", encoding="utf-8") as file:
             json.dump(manifest, file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(self._path / "manifest.json")
-        self._remove_garbage({alive_name, *manifest["segments"], *manifest["blocks"]})
+        self._remove_garbage(_files(manifest), replaced)
         return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
 
     def clear(self) -> None:
@@ -163,15 +166,29 @@ class CacheFolder:
     def _new_name(self, kind: str) -> str:
         return f"{kind}-{uuid.uuid4().hex[:12]}.arrays"
 
-    def _remove_garbage(self, in_use: set[str]) -> None:
-        loose, self._loose = self._loose, set()
+    def _named(self) -> set[str]:
+        """The files that the manifest on the disk names, whoever wrote it."""
+        try:
+            return _files(json.loads((self._path / "manifest.json").read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return set()
+
+    def _remove_garbage(self, in_use: set[str], replaced: set[str]) -> None:
+        """Files that nothing names any more. Whoever has read the last manifest and finds one gone
+        reads the present one; what no manifest has named yet may be another process's next.
+        """
+        done, self._loose = self._loose | replaced, set()
         for path in self._path.glob("*.arrays*"):
             try:
                 age = time.time() - path.stat().st_mtime
-                if path.name not in in_use and (path.name in loose or age > GARBAGE_AGE):
+                if path.name not in in_use and (path.name in done or age > GARBAGE_AGE):
                     path.unlink()
             except OSError:
                 continue  # another process was quicker
+
+
+def _files(manifest: dict[str, Any]) -> set[str]:
+    return {manifest["alive"], *manifest["segments"], *manifest["blocks"]}
 
 
 def compact_segments(segments: tuple[LivingSegment, ...]) -> tuple[LivingSegment, ...]:
