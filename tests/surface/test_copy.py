@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import trivium
 from trivium import opening
 from trivium.errors import LibraryExists
 from trivium.present import result_json
+from trivium.protocols import Model
 from trivium.store.record import copying
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -129,6 +131,29 @@ def test_the_beginning_of_another_copy_is_not_gone_on_with(
     original.remember("A write after the copy began.")
     with pytest.raises(LibraryExists, match="remove it and copy again"):
         opening.copy(original.folder, target)
+
+
+@pytest.mark.parametrize("where", ["folder", "postgres"])
+def test_vectors_of_several_models_in_batches(
+    tmp_path: Path, request: pytest.FixtureRequest, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a batch ends with a model, a model has none, and one has few."""
+    monkeypatch.setattr(copying, "BATCH", 4)
+    place = (
+        str(tmp_path / "some.trivium") if where == "folder" else request.getfixturevalue("postgres")
+    )
+    counts = {"one/2": 4, "none/2": 0, "two/2": 3, "three/2": 6}
+    with trivium.init(place, model="hashing") as library:
+        for fingerprint, count in counts.items():
+            library._store.use_model(Model(fingerprint, fingerprint, 2, False))
+            hashes = [f"{n}-{fingerprint}" for n in range(count)]
+            vectors = np.array([(n, 1) for n in range(count)], np.float32).reshape(count, 2)
+            library._store.save_vectors(fingerprint, hashes, vectors)
+        report = opening.copy(place, tmp_path / "copy.trivium")
+        assert report["rows"]["vectors"] == 13
+        with trivium.open(tmp_path / "copy.trivium") as copied:
+            for model in copied._store.models():
+                assert model.vectors == counts.get(model.fingerprint, 0)
 
 
 def test_every_table_and_column_is_copied(original: trivium.Library) -> None:

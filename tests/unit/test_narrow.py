@@ -1,4 +1,6 @@
-"""Indexes of the first letters of hashes: what looks for a hash goes by them, old libraries too."""
+"""What is asked once for each document or batch is looked up: by the first letters of a hash, in
+old libraries too, and never by reading a whole table.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from trivium.protocols import Model
+from trivium.store.record.copying import TABLES
 from trivium.store.sqlite import SqliteStore, connection
 from trivium.store.sqlite.connection import statements
 from trivium.types import OWNER, Document, Draft, Filter, Passage
@@ -28,21 +31,35 @@ def put(store: SqliteStore, name: str, hash: str) -> None:
     store.put([Draft(document, (Passage("an axe"),), (hash,))], NOW)
 
 
+def plan_of(folder: Path, statement: str) -> str:
+    """How SQLite goes about a statement."""
+    store = SqliteStore(folder, create=True)
+    query = statements()[statement]
+    names = ("generation", "hashes", "document", "version", "hash", "fingerprint", "limit")
+    values = [""] * query.count("?") if "?" in query else dict.fromkeys(names, "")
+    rows = store._connections.reader().execute(f"EXPLAIN QUERY PLAN {query}", values)
+    plan = " ".join(row["detail"] for row in rows)
+    store.close()
+    return plan
+
+
 @pytest.mark.parametrize("statement", LOOKUPS)
 def test_a_hash_is_looked_up_and_not_looked_for(tmp_path: Path, statement: str) -> None:
-    store = SqliteStore(tmp_path, create=True)
-    reader = store._connections.reader()
-    query = statements()[statement]
-    values = (
-        [""] * query.count("?")
-        if "?" in query
-        else dict.fromkeys(
-            ("generation", "hashes", "document", "version", "hash", "fingerprint", "limit"), ""
-        )
-    )
-    plan = " ".join(row["detail"] for row in reader.execute(f"EXPLAIN QUERY PLAN {query}", values))
-    assert f"INDEX {LOOKUPS[statement]} (<expr>=?)" in plan
-    store.close()
+    assert f"INDEX {LOOKUPS[statement]} (<expr>=?)" in plan_of(tmp_path, statement)
+
+
+@pytest.mark.parametrize("statement", ["stop_waiting_for_version", "stop_waiting_in_vain"])
+def test_a_text_that_waits_no_more_is_not_looked_for_among_all(
+    tmp_path: Path, statement: str
+) -> None:
+    assert "SEARCH waiting USING PRIMARY KEY (model=? AND hash=?)" in plan_of(tmp_path, statement)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_next_rows_of_a_copy_are_found_without_those_before(tmp_path: Path, table: str) -> None:
+    plan = plan_of(tmp_path, f"rows_of_{table}")
+    assert plan.startswith(f"SEARCH {table} USING ")
+    assert "TEMP B-TREE" not in plan
 
 
 def test_hashes_that_begin_alike_are_told_apart(tmp_path: Path) -> None:

@@ -149,8 +149,7 @@ def _copy_table(
     following = names[names.index(table) + 1]
     while True:
         with source.reading() as reader:
-            rows = reader.execute(f"rows_of_{table}", (*mark.key, BATCH)).fetchall()
-            given = [_plain(reader, table, row) for row in rows]
+            given = _after(reader, table, mark.key)
         with target.writing() as transaction:
             if given:
                 values = [_bound(transaction, table, row) for row in given]
@@ -205,12 +204,25 @@ def _rows(database: Database, table: str) -> Iterator[tuple[Any, ...]]:
     key = TABLES[table]
     while True:
         with database.reading() as reader:
-            rows = reader.execute(f"rows_of_{table}", (*key, BATCH)).fetchall()
-            given = [_plain(reader, table, row) for row in rows]
+            given = _after(reader, table, key)
         yield from given
         if len(given) < BATCH:
             return
         key = given[-1][: len(key)]
+
+
+def _after(reader: Transaction, table: str, key: tuple[object, ...]) -> list[tuple[Any, ...]]:
+    """The next rows of a table after a key: a batch, or fewer if there are no more."""
+    rows = reader.execute(f"rows_of_{table}", (*key, BATCH)).fetchall()
+    if table == "vectors":  # model by model: not every database has an index by both
+        (model, _) = key
+        while len(rows) < BATCH:
+            following = reader.execute("rows_of_models", (model, 1)).fetchone()
+            if following is None:
+                break
+            model = following["number"]
+            rows += reader.execute("rows_of_vectors", (model, "", BATCH - len(rows))).fetchall()
+    return [_plain(reader, table, row) for row in rows]
 
 
 def _plain(reader: Transaction, table: str, row: Any) -> tuple[Any, ...]:

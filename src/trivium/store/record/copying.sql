@@ -76,7 +76,7 @@ SELECT count(*) FROM models;
 
 -- name: rows_of_vectors
 SELECT model, hash, vector
-FROM vectors WHERE (model, hash) > (?, ?) ORDER BY model, hash LIMIT ?;
+FROM vectors WHERE model = ? AND hash > ? ORDER BY hash LIMIT ?;
 
 -- name: copy_into_vectors
 INSERT INTO vectors (model, hash, vector)

@@ -226,7 +226,7 @@ WHERE m.fingerprint = ? AND c.embedding_hash <> '' AND NOT EXISTS (
 ON CONFLICT DO NOTHING;
 
 -- name: stop_waiting_for_version
-DELETE FROM waiting WHERE hash IN (
+DELETE FROM waiting WHERE model IN (SELECT number FROM models) AND hash IN (
   SELECT c.embedding_hash FROM chunks c
   WHERE c.document = :document AND c.version = :version AND NOT EXISTS (
     SELECT 1 FROM chunks o

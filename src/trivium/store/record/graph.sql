@@ -95,7 +95,8 @@ WHERE :hash <> '' AND NOT EXISTS (
 ON CONFLICT DO NOTHING;
 
 -- name: stop_waiting_in_vain
-DELETE FROM waiting WHERE hash = :hash AND NOT EXISTS (
+DELETE FROM waiting
+WHERE model IN (SELECT number FROM models) AND hash = :hash AND NOT EXISTS (
   SELECT 1 FROM chunks c JOIN documents d ON d.number = c.document AND d.version = c.version
   WHERE substr(c.embedding_hash, 1, 8) = substr(waiting.hash, 1, 8)
     AND c.embedding_hash = waiting.hash);
