@@ -10,7 +10,6 @@ first run takes minutes and the next ones do not.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 from trivium.evaluate import Evaluation, Options, Row, evaluate_folder
 from trivium.evaluate.intervals import Bootstrap
 from trivium.evaluate.page import write_page
+from trivium.processors import processors
 
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- quality:begin -->", "<!-- quality:end -->"
@@ -186,7 +186,7 @@ def main() -> None:
     chosen = folders(arguments.data)
     if not chosen:
         raise SystemExit(f"{arguments.data} holds no BEIR folder; name another with --data")
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processors(), get_context("spawn")) as pool:
         found = [one for several in pool.map(measured, chosen) for one in several]
     found.sort(key=lambda one: one.set)
     if arguments.html:

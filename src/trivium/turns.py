@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Protocol, runtime_checkable
 
 from trivium.abilities import serves
+from trivium.processors import processors
 
 
 class Turns:
@@ -68,7 +69,7 @@ class Turns:
         self._free.put(None)
 
 
-TURNS = Turns(os.cpu_count() or 1)
+TURNS = Turns(processors())
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=TURNS.renew)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -15,9 +14,10 @@ from worlds import MODELS, NOW, WORDS, Operation
 
 from trivium.config import load_profile
 from trivium.pipeline import Search
+from trivium.processors import processors
 from trivium.types import OWNER, SearchRequest
 
-AT_ONCE = 2 * (os.cpu_count() or 1) + 1  # more than there are turns
+AT_ONCE = 2 * processors() + 1  # more than there are turns
 
 
 class Together(FewDirections):

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import trivium
-from trivium.config import FuseSettings
+from trivium.config import FuseSettings, load_profile
 from trivium.errors import InvalidValue, UnknownName
 from trivium.fuse import rrf
 from trivium.library import Library
@@ -212,3 +212,20 @@ def test_the_commands(library: Library, run: Run) -> None:
     assert asked.stdout == "yes\n"
     table = "SELECT ?l WHERE { march:Heron rdfs:label ?l }"
     assert run("sparql", table, "-L", library.folder).stdout == 'l\n"Heron"\n'
+
+
+@pytest.mark.parametrize("where", ["folder", "server"])
+def test_a_label_in_another_file_makes_no_second_document(
+    where: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """What it renames is indexed anew, apart from the rest of its document."""
+    stated, labels = tmp_path / "axes.nt", tmp_path / "labels.nt"
+    lines = [f'<{EX}{n}> <{EX}is> "an axe of the year {n}" .' for n in range(200)]
+    stated.write_text("\n".join(lines))
+    labels.write_text(f'<{EX}7> <http://www.w3.org/2000/01/rdf-schema#label> "Seven" .\n')
+    place = request.getfixturevalue("postgres") if where == "server" else tmp_path / "l.trivium"
+    with trivium.init(place, model="none") as library:
+        by_document = load_profile("default", ["search.unit=document"])
+        for path in (stated, labels):
+            assert library.import_facts(path).errors == ()
+            assert library.search("axe", profile=by_document).matched == 1

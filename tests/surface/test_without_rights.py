@@ -191,3 +191,14 @@ def test_reading_a_closed_file_again_says_so(
         [(name, message)] = library.reingest(id).errors
         assert (name, message.partition(".")[0]) == ("nb:a.md", "Permission denied")
         assert len(library.versions(id)) == 1
+
+
+def test_a_library_near_by_that_may_not_be_looked_into(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "n.trivium").chmod(0)
+    refused = run("search", "words")
+    (tmp_path / "n.trivium").chmod(0o755)
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines() == [
+        f"error: {tmp_path / 'n.trivium'}/library.toml cannot be read: Permission denied"
+    ]
+    assert run("list").returncode == 0

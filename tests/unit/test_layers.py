@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "trivium"
 LAYERS = [
     {"version", "values"},
     {"errors"},
-    {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "deadline"},
+    {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "deadline", "processors"},
     {"kernels"},
     {"stages", "fusion_settings", "vectors"},
     {"protocols", "origins", "config"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,32 @@ def test_documents_are_counted_also_where_another_one_stands_between_their_chunk
     assert not library.snapshot.segments[0].segment.documents_ascend
     assert found(library, "axe", unit="document") == (["d@1/0", "d@1/0x@1/0", "d@1/1"], 2)
     assert found(library, "axe", unit="chunk")[1] == 3
+
+
+def fact(number: int, document: str, text: str) -> Row:
+    return replace(row(number, document, text, ordinal=number), predicate="urn:says")
+
+
+def test_a_document_of_which_a_label_renamed_a_part_is_one_document() -> None:
+    """A fact that is called otherwise since another document was read stands in a new segment."""
+    facts = [fact(number, "f", "axe") for number in range(3)]
+    library = seen(
+        [*facts, row(9, "a", "bow")], [fact(3, "f", "axe axe"), row(4, "z", "an axe of old")]
+    )
+    assert found(library, "axe", unit="document")[1] == 2
+    assert found(library, "axe", depth=2, unit="document")[0][-1] == "z@1/0"
+    assert found(library, "axe", depth=1, unit="document") == (["f@1/3"], 2)
+    assert found(library, "axe", unit="chunk")[1] == 5
+    assert found(library, "bow", unit="document") == (["a@1/0"], 1)
+    places = library.places([*(f"f@1/{number}" for number in range(4)), "a@1/0", "z@1/0"])
+    assert [library.units(places, unit) for unit in ("chunk", "document", "entity")] == [6, 3, 3]
+
+
+def test_a_document_whose_last_version_is_dead_in_another_segment_is_one_document() -> None:
+    old, new = build([fact(1, "f", "axe")]), build([fact(2, "f", "axe"), row(3, "a", "axe")])
+    living = (
+        LivingSegment(old, np.zeros(1, bool)),
+        LivingSegment(new, np.ones(2, bool)),
+    )
+    library = Snapshot(1, segments=living).seen_by(OWNER)
+    assert found(library, "axe", unit="document") == (["a@1/0", "f@1/2"], 2)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from trivium.processors import processors
 from trivium.turns import TURNS, Turns, turn_of, waiting
 
 
@@ -91,7 +92,7 @@ def test_a_child_process_has_all_turns() -> None:
             taken.set()
             done.wait(30)
 
-    holders = [threading.Thread(target=hold) for _ in range(os.cpu_count() or 1)]
+    holders = [threading.Thread(target=hold) for _ in range(processors())]
     for one in holders:
         one.start()
     taken.wait(30)

@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import fields
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,15 +73,25 @@ def locate(given: str | None) -> Path | str:
         return path
     here = Path.cwd()
     for folder in (here, *here.parents):
-        if folder.suffix == ".trivium" and (folder / "index.db").is_file():
+        if folder.suffix == ".trivium" and _holds_a_library(folder):
             return folder
-        found = sorted(path for path in folder.glob("*.trivium") if (path / "index.db").is_file())
+        found = sorted(path for path in folder.glob("*.trivium") if _holds_a_library(path))
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
             raise NotALibrary(f"{folder} holds several libraries ({names}); choose one with -L")
         if found:
             return found[0]
     return default_library()
+
+
+def _holds_a_library(folder: Path) -> bool:
+    """Also if nobody here may look into it: whoever opens it is told so."""
+    try:
+        return S_ISREG((folder / "index.db").stat().st_mode)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
 
 
 def default_library() -> Path:

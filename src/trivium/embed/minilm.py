@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from trivium.embed import content_digest, encodable, loading, packaged_file
 from trivium.embed.hashing import unit_rows
 from trivium.embed.network import fused
+from trivium.processors import processors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -190,9 +191,5 @@ def _session() -> _Session:
 
 
 def _workers() -> int:
-    """The cores this process may use, within bounds."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        cores = os.cpu_count() or 1
-    return min(cores, MAX_WORKERS)
+    """The processors this process may use, within bounds."""
+    return min(processors(), MAX_WORKERS)

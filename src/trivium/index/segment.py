@@ -168,6 +168,17 @@ class Segment:
         """Whether the rows of each document stand together, as they nearly always do."""
         return bool((np.diff(self.document) >= 0).all())
 
+    @cached_property
+    def stating(self) -> NDArray[np.int64]:
+        """The documents that state facts. Of all others every chunk is here: only a fact is called
+        otherwise when a label in another document changes, and then stands in another segment.
+        """
+        if len(self.iris) <= 1:  # none is named
+            return np.empty(0, np.int64)
+        states = np.zeros(len(self.documents), bool)
+        states[self.document[self.arrays["row.predicate"] > 0]] = True
+        return np.flatnonzero(states)
+
     def surface_range(self, term: int) -> tuple[int, int]:
         offsets = self.arrays["term.surfaces"]
         return int(offsets[term]), int(offsets[term + 1])

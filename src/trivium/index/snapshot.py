@@ -68,6 +68,12 @@ class Snapshot:
         """Where its vector stands among the blocks."""
         return Places.of([(living.block.numbers, living.alive) for living in self.blocks])
 
+    @cached_property
+    def divided(self) -> tuple[standing.Divided, ...]:
+        """The documents that stand in several segments, until these are merged."""
+        segments = [living.segment for living in self.segments]
+        return standing.divided(segments) if len(segments) > 1 else ()
+
     def seen_by(self, grant: Grant) -> Seen:
         """The same state through a grant; made once for each grant."""
         if grant not in self._seen:
@@ -238,10 +244,19 @@ class Seen:
     ) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The ids and scores of the first so many units; where they stand is remembered."""
         chosen = standing.first_units(self.segments, best, total, units, unit)
+        if unit == "document" and self.snapshot.divided:  # some may have been counted twice
+            wanted = units
+            while len(chosen.ids) < total and (missing := units - self.units(chosen.places, unit)):
+                wanted += missing
+                chosen = standing.first_units(self.segments, best, total, wanted, unit)
         if len(self._given[0]) > MOST_GIVEN:
             self._given[:] = [{}, self._given[0]]
         self._given[0].update(zip(chosen.ids, chosen.places.tolist(), strict=True))
         return chosen.ids, chosen.scores
+
+    def units(self, places: NDArray[np.int64], unit: Unit) -> int:
+        """How many units these places belong to."""
+        return len(set(standing.units_at(self.segments, places, unit, self.snapshot.divided)))
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -280,7 +295,8 @@ class Seen:
         if unit == "chunk":
             return sum(one.rows for one in tallies)
         if unit == "document" and all(segment.documents_ascend for segment in self.segments):
-            return sum(one.runs for one in tallies)  # a document lies in one segment as a whole
+            again = standing.counted_again(self.segments, scores, self.snapshot.divided)
+            return sum(one.runs for one in tallies) - again
         found = [np.flatnonzero(given > 0) for given in scores]
         pairs = zip(self.segments, found, strict=True)
         return len({name for segment, rows in pairs for name in units_of(segment, rows, unit)})

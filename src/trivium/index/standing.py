@@ -17,6 +17,9 @@ from trivium.types import Unit
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Segments = Sequence[Segment]
+Divided = tuple[int, ...]
+"""Where a document stands: `segment << ROW_BITS | document` of each segment that has some of it."""
+
 _NONE, _NOTHING = np.empty(0, np.int64), np.empty(0)
 
 
@@ -39,7 +42,8 @@ class Standing(NamedTuple):
 def first_units(
     segments: Segments, best: Callable[[int], Standing], total: int, units: int, unit: Unit
 ) -> Beginning:
-    """The shortest beginning of a ranking of `total` chunks that holds so many units.
+    """The shortest beginning of a ranking of `total` chunks that holds so many units, or more of it
+    where documents are wanted and one is divided: that counts once in each segment.
 
     `best(count)` gives at least the `count` best chunks; it is asked for more until that is enough.
     """
@@ -85,16 +89,46 @@ def ids_at(segments: Segments, places: Rows) -> list[str]:
     return ids
 
 
-def units_at(segments: Segments, places: Rows, unit: Unit) -> Sequence[Hashable]:
+def units_at(
+    segments: Segments, places: Rows, unit: Unit, divided: Sequence[Divided]
+) -> Sequence[Hashable]:
     """What tells the units of these places apart: their numbers, where they have any."""
     if unit == "chunk":
         return list(places.tolist())
-    if unit == "document":  # which lies in one segment as a whole
+    if unit == "document":
         numbers = places & ~ROW_MASK
         for segment, here in _by_segment(segments, places):
             numbers[here] += segment.document[places[here] & ROW_MASK]
+        for first, *others in divided:
+            for other in others:
+                numbers[numbers == other] = first
         return list(numbers.tolist())
     return _entities_at(segments, places)
+
+
+def divided(segments: Segments) -> tuple[Divided, ...]:
+    """The documents that have chunks, living or dead, in several of these segments."""
+    where: dict[str, list[int]] = {}
+    for index, segment in enumerate(segments):
+        for document in segment.stating.tolist():
+            stands = where.setdefault(segment.document_id(document), [])
+            stands.append((index << ROW_BITS) + document)
+    return tuple(tuple(stands) for stands in where.values() if len(stands) > 1)
+
+
+def counted_again(segments: Segments, scores: Sequence[Floats], divided: Sequence[Divided]) -> int:
+    """How many documents too many are counted, if each segment counts its own that have a score.
+    The rows of each document stand together.
+    """
+    again = 0
+    for stands in divided:
+        held = 0
+        for one in stands:
+            index, document = one >> ROW_BITS, one & ROW_MASK
+            first, last = np.searchsorted(segments[index].document, [document, document + 1])
+            held += bool((scores[index][first:last] > 0).any())
+        again += max(held - 1, 0)
+    return again
 
 
 def _entities_at(segments: Segments, places: Rows) -> list[str]:

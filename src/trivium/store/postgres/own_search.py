@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from psycopg import Connection
 
 from trivium.index.snapshot import Seen
-from trivium.index.standing import units_at
 from trivium.protocols import Found
 from trivium.store.postgres.adapting import Row
 from trivium.store.postgres.connection import own_statements
@@ -123,8 +122,7 @@ def found_of(seen: Seen, pairs: Pairs, depth: int, unit: Unit) -> Found:
     found = seen.standing(*pairs)
     total = len(found.places)
     ids, scores = seen.first_units(lambda count: found, total, depth, unit)
-    units = len(set(units_at(seen.segments, found.places, unit)))
-    return Found(ids, scores, len(ids) == total, units, ceiling=2.0)
+    return Found(ids, scores, len(ids) == total, seen.units(found.places, unit), ceiling=2.0)
 
 
 def word_similarities(
