@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from trivium.index.arrays import Array, Strings
 from trivium.index.documents import DocumentTable
+from trivium.index.entities import Entities, Names
 from trivium.kernels import WIDTH, Lists, Postings
 from trivium.kernels.names import Named, chunk_ids
 
@@ -36,6 +37,7 @@ class Segment:
         self._document_ids: dict[int, str] = {}
         self._terms: dict[str, int] = {}
         self._forms: dict[int, list[NDArray[np.int64]]] = {}
+        self._entities: list[Entities] = []
         self.norms: dict[object, NDArray[np.float64]] = {}
         """What each row's length makes of a count of words; by all that this depends on."""
         self.phrases: dict[object, NDArray[np.int64]] = {}
@@ -51,7 +53,7 @@ class Segment:
         """
         other = Segment({**self.arrays, **words})
         other._length_in, other._document_ids = self._length_in, self._document_ids
-        other.norms = self.norms
+        other.norms, other._entities = self.norms, self._entities
         return other
 
     @cached_property
@@ -68,9 +70,18 @@ class Segment:
         return self.arrays["row.document"]
 
     @cached_property
-    def iris(self) -> Strings:
+    def iris(self) -> Names:
         """Subjects, predicates and graphs; code 0 is the empty string: none."""
-        return Strings.of(self.arrays, "iri")
+        return Names(Strings.of(self.arrays, "iri"))
+
+    @property
+    def entities(self) -> Entities:
+        """What each row is about; made when it is first asked for."""
+        if not self._entities:
+            subject = self.arrays["row.subject"]
+            made = Entities(self.iris, self.documents.ids, subject, self.document)
+            self._entities.append(made)
+        return self._entities[0]
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:

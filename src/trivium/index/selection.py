@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from trivium.index.snapshot import Snapshot
 
 SubjectsOfTypes = Callable[[tuple[str, ...], bool], frozenset[str]]
-"""Resolves RDF types (and their subclasses, if so asked) to the subjects that visibly have one."""
+"""Resolves RDF types (and their subclasses, if so asked) to the subjects that visibly have one, in
+the state that the snapshot is of."""
 
 KEPT = 32  # selections kept for a snapshot: a few filters come again and again
 
@@ -102,23 +103,16 @@ def moments(snapshot: Snapshot) -> NDArray[np.int64]:
     return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
 
 
-def key_of(filter: Filter, moments: NDArray[np.int64]) -> object | None:
-    """What filters have in common that leave the same rows; None if that is not known here.
+def key_of(filter: Filter, moments: NDArray[np.int64]) -> object:
+    """What filters have in common that leave the same rows.
 
     "Now" is another moment in every search, but seldom one that makes a difference.
     """
-    if _asks_elsewhere(filter):
-        return None
     if filter.valid_at is None:
         return filter
     at = microseconds(filter.valid_at)
     between = (int(moments.searchsorted(at)), int(moments.searchsorted(at, side="right")))
     return replace(filter, valid_at=None), between
-
-
-def _asks_elsewhere(filter: Filter) -> bool:
-    """Whether the store is asked for types, which are not in the snapshot."""
-    return bool(filter.rdf_types) or any(_asks_elsewhere(one) for one in filter.exclude)
 
 
 def _matching(segment: Segment, filter: Filter, subjects_of: SubjectsOfTypes) -> Mask:
@@ -129,15 +123,18 @@ def _matching(segment: Segment, filter: Filter, subjects_of: SubjectsOfTypes) ->
         ("row.graph", filter.graphs),
     ):
         if wanted:
-            mask &= _with_iri(segment, name, frozenset(wanted))
+            mask &= _with_iri(segment, name, wanted)
     if filter.rdf_types:
-        mask &= _with_iri(segment, "row.subject", subjects_of(filter.rdf_types, filter.subclasses))
+        of_types = subjects_of(filter.rdf_types, filter.subclasses)
+        mask &= _with_iri(segment, "row.subject", list(of_types))
     for excluded in filter.exclude:
         if excluded.narrows():
             mask &= ~_matching(segment, excluded, subjects_of)
     return mask
 
 
-def _with_iri(segment: Segment, column: str, wanted: frozenset[str]) -> Mask:
-    codes = [code for code, iri in enumerate(segment.iris.all()) if code and iri in wanted]
-    return np.isin(segment.arrays[column], codes)
+def _with_iri(segment: Segment, column: str, wanted: Sequence[str]) -> Mask:
+    chosen = np.zeros(len(segment.iris), bool)
+    codes = segment.iris.numbers_of(wanted)
+    chosen[codes[codes > 0]] = True
+    return chosen[segment.arrays[column]]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.index import bm25 as words
-from trivium.index import lookup, standing
+from trivium.index import entities, lookup, standing
 from trivium.index.documents import Mask
 from trivium.index.matrix import Block, Neighbours
 from trivium.index.placing import ROW_BITS, Places, pieces
@@ -123,10 +123,9 @@ class Seen:
         found = self._selections.get(key)
         if found is None:
             found = select(self.snapshot, self.visible, filter, subjects_of)
-            if key is not None:
-                while len(self._selections) >= KEPT:
-                    self._selections.pop(next(iter(self._selections)), None)
-                self._selections[key] = found
+            while len(self._selections) >= KEPT:
+                self._selections.pop(next(iter(self._selections)), None)
+            self._selections[key] = found
         return found
 
     @cached_property
@@ -298,5 +297,7 @@ class Seen:
             again = standing.counted_again(self.segments, scores, self.snapshot.divided)
             return sum(one.runs for one in tallies) - again
         found = [np.flatnonzero(given > 0) for given in scores]
+        if unit == "entity":
+            return entities.count([segment.entities for segment in self.segments], found)
         pairs = zip(self.segments, found, strict=True)
         return len({name for segment, rows in pairs for name in units_of(segment, rows, unit)})

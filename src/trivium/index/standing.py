@@ -144,14 +144,10 @@ def units_of(segment: Segment, rows: Rows, unit: Unit) -> list[str]:
     """The unit that each of these rows belongs to."""
     if unit == "chunk":
         return list(segment.ids(rows))
-    documents = [segment.document_id(one) for one in segment.document[rows].tolist()]
     if unit == "document":
-        return documents
-    subjects = segment.arrays["row.subject"][rows].tolist()
-    return [
-        segment.iris[subject] if subject else document
-        for subject, document in zip(subjects, documents, strict=True)
-    ]
+        return [segment.document_id(one) for one in segment.document[rows].tolist()]
+    entities = segment.entities
+    return list(map(entities.name, entities.of_row[rows].tolist()))
 
 
 def _by_segment(segments: Segments, places: Rows) -> list[tuple[Segment, Rows]]:
