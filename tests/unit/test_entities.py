@@ -40,8 +40,7 @@ def test_entities_are_counted_once_however_many_segments_have_them(
         for one in segments
     ]
     names = [
-        set(units_of(segment, some, "entity"))
-        for segment, some in zip(segments, rows, strict=True)
+        set(units_of(segment, some, "entity")) for segment, some in zip(segments, rows, strict=True)
     ]
     found = entities.count([segment.entities for segment in segments], rows)
     assert found == len(set().union(*names))

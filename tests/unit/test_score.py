@@ -77,7 +77,7 @@ class TestTfIdf:
 
     def test_a_cosine_worked_out_by_hand(self) -> None:
         # N 3: jwt in 1 (idf ln 2 + 1 = 1.6931), token in 3 (idf 1)
-        known = Frequencies(3, {"jwt": 1, "token": 3})
+        known = tfidf.Rarity(Frequencies(3, {"jwt": 1, "token": 3}))
         rare = math.log(2) + 1
         # q = (rare, 1), e = (2 rare, 1): (2 rare² + 1) / (√(rare² + 1) · √(4 rare² + 1))
         right = (2 * rare**2 + 1) / (math.sqrt(rare**2 + 1) * math.sqrt(4 * rare**2 + 1))
@@ -87,7 +87,7 @@ class TestTfIdf:
         assert right == pytest.approx(0.9698, abs=1e-4)
 
     def test_the_same_words_are_one_and_no_words_are_nothing(self) -> None:
-        known = Frequencies(3, {"jwt": 1})
+        known = tfidf.Rarity(Frequencies(3, {"jwt": 1}))
         assert tfidf.cosine({"jwt": 1}, {"jwt": 4}, known) == pytest.approx(1.0)
         assert tfidf.cosine({"jwt": 1}, {"axe": 4}, known) == 0.0
         assert tfidf.cosine({}, {"axe": 4}, known) == 0.0
@@ -115,7 +115,7 @@ class TestTfIdf:
     def test_it_is_symmetric_and_a_share_of_one(
         self, one: dict[str, int], other: dict[str, int], holding: dict[str, int]
     ) -> None:
-        known = Frequencies(50, holding)
+        known = tfidf.Rarity(Frequencies(50, holding))
         likeness = tfidf.cosine(one, other, known)
         assert 0.0 <= likeness <= 1.0
         assert likeness == pytest.approx(tfidf.cosine(other, one, known))

@@ -79,6 +79,16 @@ def vectors(seen: Seen, chunks: Sequence[str]) -> Floats32:
     return given
 
 
+def likeness(seen: Seen, query: Floats32, chunks: Sequence[str]) -> dict[str, float]:
+    """The cosine of each chunk that has a vector."""
+    given: dict[str, float] = {}
+    for block, here, rows in _pieces(seen, chunks):
+        found = cosines(seen.snapshot.blocks[block].block.matrix, query, rows).tolist()
+        places = np.arange(len(chunks))[here].tolist()
+        given.update((chunks[place], one) for place, one in zip(places, found, strict=True))
+    return given
+
+
 def _pieces(seen: Seen, chunks: Sequence[str]) -> Iterator[tuple[int, Rows | slice, Rows]]:
     """For each block: which of the chunks have a living vector there, and in which rows."""
     places = seen.snapshot.embedded[seen.numbers_of(chunks)]

@@ -213,10 +213,10 @@ class Segment:
         return known
 
     def rows_of_surface(self, surface: int) -> NDArray[np.int64]:
-        """The rows that hold this very form of a word, ascending."""
+        """The rows that hold this very form of a word, each as often as it does."""
         offsets = self.arrays["surface.positions"]
         found = self.arrays["positions"][offsets[surface] : offsets[surface + 1]]
-        return np.unique(self.cell_of(found) // WIDTH)
+        return self.cell_of(found) // WIDTH
 
     def cell_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """row · WIDTH + column of each position."""

@@ -208,6 +208,15 @@ class Seen:
             numbers[here] = self.segments[segment].numbers[rows]
         return numbers
 
+    def entities_of(self, chunks: Sequence[str]) -> list[str]:
+        """The entity that each visible chunk is about; "" for any other."""
+        names = [""] * len(chunks)
+        for segment, here, rows in pieces(self.places(chunks), len(self.segments)):
+            found = units_of(self.segments[segment], rows, "entity")
+            for place, name in zip(np.arange(len(chunks))[here].tolist(), found, strict=True):
+                names[place] = name
+        return names
+
     def _looked_up(self, chunk: str) -> int:
         for index, living in enumerate(self.snapshot.segments):
             row = living.segment.row_of(chunk)
@@ -218,6 +227,10 @@ class Seen:
     def vectors(self, chunks: Sequence[str]) -> Floats32:
         """The vector of each chunk as a row; zeros where there is none."""
         return lookup.vectors(self, chunks)
+
+    def likeness(self, vector: Floats32, chunks: Sequence[str]) -> dict[str, float]:
+        """The cosine of each chunk that has a vector with this one."""
+        return lookup.likeness(self, vector, chunks)
 
     def browse(self, allowed: Sequence[Mask], unit: Unit, depth: int) -> Found:
         """The first chunk of each of the first `depth` units, in the order of ids, score 0."""

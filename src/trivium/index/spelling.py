@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trivium.index.bm25 import Part
 from trivium.index.segment import Segment
+from trivium.kernels import WIDTH
 from trivium.protocols import Similar
 from trivium.stemmer import stem
 from trivium.text import LEAST_ALIKE, similarity, trigrams
@@ -31,10 +32,9 @@ def starting(parts: Sequence[Part], prefix: str, limit: int) -> list[Similar]:
     """The visible words that begin with `prefix`, shortest first."""
     found: set[str] = set()
     for part in parts:
-        for surface in _holding_all(part.segment, _codes(f"  {prefix}")).tolist():
-            word = part.segment.surfaces[surface]
-            if word.startswith(prefix) and _is_visible(part, surface):
-                found.add(word)
+        surfaces = _holding_all(part.segment, _codes(f"  {prefix}"))
+        words = map(part.segment.surfaces.__getitem__, surfaces[_visible(part, surfaces)].tolist())
+        found.update(word for word in words if word.startswith(prefix))
     wanted = trigrams(prefix)
     return [
         Similar(word, stem(word), similarity(wanted, trigrams(word)))
@@ -50,16 +50,24 @@ def _best(
     while True:
         cut = np.partition(scores, len(scores) - count)[-count] if count < len(scores) else 0.0
         near = np.flatnonzero(scores >= cut)
-        if not part.all_visible:
-            seen = [_is_visible(part, surface) for surface in surfaces[near].tolist()]
-            near = near[np.array(seen, bool)]
+        near = near[_visible(part, surfaces[near])]
         if len(near) >= limit or count >= len(scores):
             return zip(surfaces[near].tolist(), scores[near].tolist(), strict=True)
         count *= 4
 
 
-def _is_visible(part: Part, surface: int) -> bool:
-    return part.all_visible or bool(part.visible[part.segment.rows_of_surface(surface)].any())
+def _visible(part: Part, surfaces: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which of these words stand in a visible row: mostly the first or last that holds one is."""
+    if part.all_visible:
+        return np.ones(len(surfaces), bool)
+    segment = part.segment
+    positions, offsets = segment.arrays["positions"], segment.arrays["surface.positions"]
+    ends = positions[np.stack([offsets[surfaces], offsets[surfaces + 1] - 1])]
+    first, last = part.visible[segment.cell_of(ends) // WIDTH]
+    visible: NDArray[np.bool_] = first | last
+    for place in np.flatnonzero(~visible).tolist():
+        visible[place] = part.visible[segment.rows_of_surface(surfaces[place])].any()
+    return visible
 
 
 def _codes(padded: str) -> NDArray[np.uint64]:

@@ -63,8 +63,8 @@ class Stage:
             name: tfidf.entry_counts(record, reading.stop_words, asked)
             for name, record in records.items()
         }
-        known = self._frequencies(set(asked).union(*said.values()))
-        return {name: tfidf.cosine(asked, counts, known) for name, counts in said.items()}
+        rarity = tfidf.Rarity(self._frequencies(set(asked).union(*said.values())))
+        return {name: tfidf.cosine(asked, counts, rarity) for name, counts in said.items()}
 
     def _frequencies(self, terms: Collection[str]) -> Frequencies:
         assert serves(self.view, TermStatistics)  # the pipeline refuses a view without it

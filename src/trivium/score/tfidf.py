@@ -46,12 +46,22 @@ def _stop_terms(language: str) -> frozenset[str]:
     return frozenset(map(stem, stop_words(language))) if language != "none" else frozenset()
 
 
-def cosine(query: Mapping[str, int], entry: Mapping[str, int], known: Frequencies) -> float:
+class Rarity(dict[str, float]):
+    """The idf of each term, worked out when it is first asked for."""
+
+    def __init__(self, known: Frequencies) -> None:
+        self._known = known
+
+    def __missing__(self, term: str) -> float:
+        self[term] = found = idf(self._known.count, self._known.holding.get(term, 0))
+        return found
+
+
+def cosine(query: Mapping[str, int], entry: Mapping[str, int], rarity: Rarity) -> float:
     """The likeness of the two, from 0 to 1; 0 if either says nothing."""
 
     def weighted(counts: Mapping[str, int]) -> dict[str, float]:
-        holding = known.holding
-        return {t: n * idf(known.count, holding.get(t, 0)) for t, n in sorted(counts.items())}
+        return {term: counts[term] * rarity[term] for term in sorted(counts)}
 
     asked, said = weighted(query), weighted(entry)
     length = math.hypot(*asked.values()) * math.hypot(*said.values())

@@ -85,6 +85,17 @@ class LanceView(SqliteView):
         record = self._recorded()
         return super().vectors(chunks) if record is None else self._read(record, chunks)
 
+    def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
+        record = self._recorded()
+        if record is None:
+            return super().likeness(vector, chunks)
+        numbers = self._seen.numbers_of(chunks)
+        rows = record.rows(np.unique(numbers[numbers >= 0]))
+        found = cosines(rows.matrix, to_unit(vector)).tolist()
+        known = dict(zip(rows.numbers.tolist(), found, strict=True))
+        pairs = zip(chunks, numbers.tolist(), strict=True)
+        return {chunk: known[number] for chunk, number in pairs if number in known}
+
     def _recorded(self) -> RecordedVectors | None:
         """What the dataset is made from; None where vectors are at hand as arrays or not at all."""
         if self._past or self._seen.snapshot.blocks or not self.model:

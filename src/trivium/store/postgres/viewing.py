@@ -59,11 +59,7 @@ class ServerView(ABC):
             return list(chunks)
         if unit == "document":
             return documents_of(chunks)
-        records = self.records(chunks)
-        return [
-            records[chunk].chunk.subject or records[chunk].document.id if chunk in records else ""
-            for chunk in chunks
-        ]
+        return self._seen.entities_of(chunks)
 
     @abstractmethod
     def records(self, chunks: Sequence[str]) -> dict[str, Record]: ...

@@ -51,7 +51,6 @@ from trivium.types import (
     documents_of,
 )
 from trivium.values import dataclass
-from trivium.vectors import cosines, unpack
 from trivium.vectors import unit as to_unit
 
 Answer = TypeVar("Answer")
@@ -95,7 +94,6 @@ class SqliteView:
         self._last_mask: tuple[Filter, Selection] | None = None
         self._lock = threading.RLock()
         self._past: Past | None = None
-        self._entities: dict[str, str] = {}  # of chunks: several stages ask for the same
         self._other_model = model
         self._expected: _Expected | None = None
         with in_our_words(self._path):
@@ -182,15 +180,7 @@ class SqliteView:
         return self._repairing(lambda: self._seen.frequencies(terms, columns))
 
     def likeness(self, vector: NDArray[np.float32], chunks: Sequence[str]) -> dict[str, float]:
-        query = to_unit(vector)
-        hashes = {id: record.chunk.embedding_hash for id, record in self.records(chunks).items()}
-        values = {"hashes": json.dumps(sorted(set(hashes.values()))), "fingerprint": self.model}
-        with in_our_words(self._path):
-            rows = self._connection.execute(statements()["vectors_by_hash"], values).fetchall()
-        known = {
-            row["hash"]: float(cosines(unpack(row["vector"])[None, :], query)[0]) for row in rows
-        }
-        return {id: known[hash] for id, hash in hashes.items() if hash in known}
+        return self._repairing(lambda: self._seen.likeness(to_unit(vector), chunks))
 
     def browse(self, filter: Filter, unit: Unit, depth: int) -> Found:
         return self._repairing(lambda: self._seen.browse(self._allowed(filter), unit, depth))
@@ -203,12 +193,7 @@ class SqliteView:
             return list(chunks)
         if unit == "document":
             return documents_of(chunks)
-        new = [chunk for chunk in chunks if chunk not in self._entities]
-        if new:
-            self._entities |= dict.fromkeys(new, "")
-            for id, record in self.records(new).items():
-                self._entities[id] = record.chunk.subject or record.document.id
-        return [self._entities[chunk] for chunk in chunks]
+        return self._repairing(lambda: self._seen.entities_of(chunks))
 
     def records(self, chunks: Sequence[str]) -> dict[str, Record]:
         if self._past:
