@@ -26,13 +26,14 @@ KERNELS = Extension(
             "strings",
             "together",
             "tokens",
+            "underway",
             "vectors",
             "words",
         )
     ),
     depends=[
         f"{NATIVE}/{name}.h"
-        for name in ("kernels", "numbers", "pool", "together", "vectors", "vocabulary")
+        for name in ("kernels", "nearest", "numbers", "pool", "together", "vectors", "vocabulary")
     ],
     py_limited_api=True,
     # without them NumPy does the same, more slowly; a wheel to be given away must have them

@@ -1,11 +1,8 @@
 /* Who is nearest to a query: bounds by half-bytes, a closer look by bytes, exact cosines at last. */
-#include "pool.h"
-#include "vectors.h"
+#include "nearest.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define STRETCH 1024 /* numbers that are added up as float32 before they go to a sum in float64 */
-#define PIECE 4096   /* rows that a thread passes over at a time; a multiple of STRETCH and RUN */
 
 /* The least of the highest values, of which there are `wanted`; `heap` has room for so many. */
 static double
@@ -23,8 +20,7 @@ least_of_highest(const float *values, Py_ssize_t count, double *heap, Py_ssize_t
     return heap[0];
 }
 
-/* The highest value of each run, by which most are passed over. */
-WIDE static void
+WIDE void
 find_peaks(const float *values, Py_ssize_t count, float *peaks)
 {
     for (Py_ssize_t start = 0; start < count; start += RUN) {
@@ -37,8 +33,7 @@ find_peaks(const float *values, Py_ssize_t count, float *peaks)
     }
 }
 
-/* Adds up the values and their squares, in any order: as float32 for a stretch, then in float64. */
-WIDE static void
+WIDE void
 add_up(const float *values, Py_ssize_t count, double *total, double *square)
 {
     for (Py_ssize_t start = 0; start < count; start += STRETCH) {
@@ -69,38 +64,9 @@ sums(PyObject *Py_UNUSED(module), PyObject *args)
     return Py_BuildValue("dd", total, square);
 }
 
-/* What is asked of a pass: who is among the nearest, of rows whose cosines lie within `spread` of
- * their `middle`. `rows` are those of the block, where not all were passed over. Without codes
- * `spread` is that of float32. */
-typedef struct {
-    const float *middle, *peaks;
-    const int64_t *rows;
-    Py_ssize_t count;
-    float spread, fine_spread, room;
-    Pass fine;
-    const float *matrix;
-    const double *query;
-    Py_ssize_t wanted, width;
-} Search;
-
-/* Rows that are being looked at: their middles by the codes. */
-typedef struct {
-    int64_t *rows;
-    float *middle;
-    Py_ssize_t count, room;
-} Looked;
-
 /* Instead of a number of rows: why there are none. */
 #define NO_MEMORY (-1)
 #define NO_BOUNDS (-2)
-
-/* Where a search works, and what it has found: `held` rows in `looked` with their `exact` cosines. */
-typedef struct {
-    Looked looked;
-    double *heap, *exact;
-    float *peaks;
-    Py_ssize_t held;
-} Room;
 
 /* Makes room for one more run; whether there is any. */
 static int
@@ -148,8 +114,7 @@ look(const Search *all, float cut, Looked *looked)
     return looked->count < all->wanted ? NO_BOUNDS : looked->count;
 }
 
-/* Finds the nearest, and all that equal the last. */
-static void
+void
 find_nearest(const Search *all, Room *room)
 {
     Looked *looked = &room->looked;
@@ -189,8 +154,7 @@ find_nearest(const Search *all, Room *room)
     room->held = held;
 }
 
-/* Room to begin in; whether there is any. */
-static int
+int
 make_room(Search *search, Room *room)
 {
     room->heap = malloc((size_t)search->wanted * sizeof(double));
@@ -199,7 +163,7 @@ make_room(Search *search, Room *room)
     return room->heap && room->peaks;
 }
 
-static void
+void
 free_room(Room *room)
 {
     free(room->looked.rows);
@@ -209,8 +173,7 @@ free_room(Room *room)
     free(room->peaks);
 }
 
-/* The pair of bytes that Python is given. */
-static PyObject *
+PyObject *
 pair_of(const Room *room)
 {
     if (room->held == NO_MEMORY)
@@ -223,14 +186,7 @@ pair_of(const Room *room)
                          (char *)room->exact, room->held * (Py_ssize_t)sizeof(double));
 }
 
-/* What is searched: a matrix with its query, and how it is looked at more closely, if by codes. */
-typedef struct {
-    Py_buffer middle, rows, codes, steps, coded, matrix, query;
-    float scale;
-} Asked;
-
-/* Fills in the search; whether the arrays fit each other. */
-static int
+int
 prepared(const Asked *asked, Search *search)
 {
     search->middle = asked->middle.buf;
@@ -278,149 +234,5 @@ nearest(PyObject *Py_UNUSED(module), PyObject *args)
     }
     free_room(&room);
     let_go(&asked.middle, 7);
-    return found;
-}
-
-#define UNDER_WAY "trivium.kernels.under_way"
-
-/* A search that is under way: first the pass, in pieces, then who is nearest. */
-typedef struct {
-    Work work; /* the first, so that a work is one of these */
-    Pass pass;
-    Search search;
-    Room room;
-    double *sums; /* of each piece: of its middles and of their squares */
-    Asked asked;
-    Py_buffer halves, halved; /* the codes that are passed over, and the query for them */
-} UnderWay;
-
-static void
-pass_piece(Work *work, Py_ssize_t number)
-{
-    UnderWay *all = (UnderWay *)work;
-    Pass pass = all->pass;
-    Py_ssize_t start = number * PIECE;
-    pass.count = pass.count - start < PIECE ? pass.count - start : PIECE;
-    pass.out += start;
-    if (pass.rows) {
-        pass.rows += start;
-    } else {
-        pass.codes += start * pass.width;
-        pass.steps += start;
-    }
-    pass_halves(&pass);
-    find_peaks(pass.out, pass.count, all->room.peaks + start / RUN);
-    add_up(pass.out, pass.count, all->sums + 2 * number, all->sums + 2 * number + 1);
-}
-
-static void
-then_nearest(Work *work)
-{
-    UnderWay *all = (UnderWay *)work;
-    find_nearest(&all->search, &all->room);
-}
-
-static void
-forget(UnderWay *all)
-{
-    free_room(&all->room);
-    free(all->sums);
-    let_go(&all->asked.middle, 7);
-    let_go(&all->halves, 1);
-    let_go(&all->halved, 1);
-    free(all);
-}
-
-/* Whether it came to an end. What a thread was at that a child process does not have is left where it
- * is: it may have been moving at that moment. */
-static int
-end(UnderWay *all)
-{
-    int is_done = work_end(&all->work);
-    if (!is_done)
-        all->room = (Room){0};
-    return is_done;
-}
-
-/* Of what nobody has asked the end of. */
-static void
-give_up(PyObject *capsule)
-{
-    UnderWay *all = PyCapsule_GetPointer(capsule, UNDER_WAY);
-    end(all);
-    forget(all);
-}
-
-/* begin_nearest(halves uint8, halved query int8, factor, shift, scale, middle float32, spread, rows or
- * None, wanted, codes int8, steps float32, query of codes, scale, fine spread, room, matrix float32,
- * query float64) → what `end_nearest` is to be asked with. The middles are written meanwhile: those of
- * all rows, or of the given ones, as by byte_products. */
-PyObject *
-begin_nearest(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    UnderWay *all = calloc(1, sizeof *all);
-    if (!all)
-        return PyErr_NoMemory();
-    Asked *asked = &all->asked;
-    Search *search = &all->search;
-    long long factor, shift;
-    float scale;
-    if (!PyArg_ParseTuple(args, "y*y*LLfw*fz*ny*y*y*fffy*y*", &all->halves, &all->halved, &factor,
-                          &shift, &scale, &asked->middle, &search->spread, &asked->rows,
-                          &search->wanted, &asked->codes, &asked->steps, &asked->coded,
-                          &asked->scale, &search->fine_spread, &search->room, &asked->matrix,
-                          &asked->query)) {
-        free(all); /* the buffers were given back */
-        return NULL;
-    }
-    Py_ssize_t width = all->halved.len / 2, pieces;
-    int fits = prepared(asked, search) && width &&
-               all->halves.len == ITEMS(asked->steps, float) * width;
-    pieces = (search->count + PIECE - 1) / PIECE;
-    all->sums = calloc(2 * (size_t)(fits ? pieces : 1), sizeof(double));
-    if (!fits)
-        PyErr_SetString(PyExc_ValueError, "begin_nearest: the arrays do not fit each other");
-    else if (!all->sums || !make_room(search, &all->room))
-        PyErr_NoMemory();
-    PyObject *capsule = PyErr_Occurred() ? NULL : PyCapsule_New(all, UNDER_WAY, give_up);
-    if (!capsule) {
-        forget(all);
-        return NULL;
-    }
-    all->pass = (Pass){all->halves.buf,  asked->steps.buf, search->rows, search->count, width,
-                       all->halved.buf, factor,           shift,        scale,         asked->middle.buf};
-    all->work.piece = pass_piece;
-    all->work.last = then_nearest;
-    all->work.pieces = pieces;
-    work_begin(&all->work);
-    return capsule;
-}
-
-/* end_nearest(what begin_nearest gave) → (rows int64, cosines float64) as bytes, as by nearest; the
- * sum of the middles and that of their squares. To be asked once. None in a child process, if it was
- * begun by its parent. */
-PyObject *
-end_nearest(PyObject *Py_UNUSED(module), PyObject *capsule)
-{
-    UnderWay *all = PyCapsule_GetPointer(capsule, UNDER_WAY);
-    if (!all || PyCapsule_SetDestructor(capsule, NULL) < 0 || PyCapsule_SetName(capsule, "ended") < 0)
-        return NULL;
-    double total = 0, square = 0;
-    int is_done;
-    Py_BEGIN_ALLOW_THREADS
-    is_done = end(all);
-    Py_END_ALLOW_THREADS
-    if (!is_done) {
-        forget(all);
-        Py_RETURN_NONE;
-    }
-    for (Py_ssize_t i = 0; i < all->work.pieces; i++) {
-        total += all->sums[2 * i];
-        square += all->sums[2 * i + 1];
-    }
-    PyObject *pair = pair_of(&all->room);
-    PyObject *found = pair ? Py_BuildValue("Odd", pair, total, square) : NULL;
-    Py_XDECREF(pair);
-    forget(all);
     return found;
 }
