@@ -25,10 +25,9 @@ Texts = Callable[[Sequence[str]], Sequence[str]]
 
 FIRST = 10  # the hits that people look at; with fewer chance plays too large a part
 ENOUGH = 100  # chunks to search; of fewer, ten are too large a part to look chosen
-CHANCE = 2.0  # standard errors above the mean, both ways: a lot gets there once in a hundred times
+CHANCE = 2.5  # standard errors above the mean, both ways: one lot in four hundred gets there
 SAME_WORDS = 6.0  # two legs that read the same words agree by ten and more, never by so little
 HALF = 0.5  # they still find titles such as "The Who", and words in the very form that was typed
-QUARTER = 0.25  # without vectors the legs of the same words are one opinion, and it counts once
 LIKE = 2 / 3  # at most one edit for three letters, as the trigram leg reads them
 SPELLED_OUT = 0.8  # one edit for five
 NOTHING_TO_SAY = (
@@ -41,8 +40,7 @@ def guarded(legs: Sequence[Leg], query: str, texts: Texts | None = None) -> list
     heard = [_without_order(_with_few_words(leg, query)) for leg in _measured(legs)]
     live = [leg for leg in heard if leg.state is LegState.OK and leg.trust > 0]
     out = {leg.name for leg in _unheard(live, query, texts)}
-    judged = [_noted(leg, 0.0, NOTHING_TO_SAY) if leg.name in out else leg for leg in heard]
-    return _counted_once(judged, query, texts)
+    return [_noted(leg, 0.0, NOTHING_TO_SAY) if leg.name in out else leg for leg in heard]
 
 
 def completed(legs: Sequence[Leg], settings: FuseSettings) -> dict[str, Ranking]:
@@ -260,21 +258,6 @@ def _covered(word: str, held: Collection[str]) -> float:
         start = word.find(one)
         inside.update(range(start, start + len(one)) if start >= 0 else ())
     return max(alike * len(word) if alike >= LIKE else 0.0, len(inside))
-
-
-def _counted_once(legs: list[Leg], query: str, texts: Texts | None) -> list[Leg]:
-    """Where meaning is not heard, a trigram leg repeats the keyword leg, unless it guessed at words
-    and found what looks like the query.
-    """
-    heard = {leg.name for leg in legs if leg.state is LegState.OK and leg.trust > 0}
-    if "vector" in heard or not heard.issuperset(WORD_LEGS):
-        return legs
-    return [
-        replace(leg, trust=leg.trust * QUARTER)
-        if leg.name == "trigram" and (not leg.guessed or _spelled(leg, query, texts) < LIKE)
-        else leg
-        for leg in legs
-    ]
 
 
 def _noted(leg: Leg, trust: float, note: str) -> Leg:

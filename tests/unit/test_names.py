@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trivium.config import IndexSettings, TrigramSettings
 from trivium.ingest.draft import whole
-from trivium.retrieve.names import together, ways
+from trivium.retrieve.names import holds_digits, together, ways
 from trivium.retrieve.trigram import search
 from trivium.store.reference import ReferenceStore
 from trivium.types import NO_FILTER, OWNER, Document, Leg, document_of
@@ -50,6 +50,13 @@ def test_the_other_ways_to_write_a_word(word: str, expected: set[str]) -> None:
 )
 def test_neighbours_written_as_one(first: str, second: str, expected: set[str]) -> None:
     assert set(together(first, second)) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"), [("p53", True), ("401k", True), ("1955", False), ("mouse", False)]
+)
+def test_a_name_holds_letters_and_digits(word: str, expected: bool) -> None:
+    assert holds_digits(word) is expected
 
 
 @given(st.text("abαβ12", min_size=1, max_size=6))
@@ -96,3 +103,12 @@ def test_all_ways_that_the_library_knows_count_the_same() -> None:
     found = [document_of(id) for id in leg.ranking.ids]
     assert set(found[:2]) == {"An il-6 receptor.", "The il6 receptor."}
     assert leg.ranking.scores[1] > 2 * leg.ranking.scores[2]
+
+
+@pytest.mark.parametrize("written", ["p53", "p-53"])
+def test_a_name_with_digits_is_worth_more_than_another_word(written: str) -> None:
+    name, word, number = f"On {written} in mice.", "On folding in mice.", "On 1955 in mice."
+    leg = asked("p53 folding 1955", name, word, number)
+    score = dict(zip(map(document_of, leg.ranking.ids), leg.ranking.scores, strict=True))
+    assert score[name] == pytest.approx(2 * score[word], rel=0.1)
+    assert score[number] == pytest.approx(score[word])

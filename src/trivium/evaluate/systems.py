@@ -84,7 +84,7 @@ class Systems:
             ms = tuple(_took(fts5, self.judged.queries[query]) for query in self._sample())
         bare = Answers("fts5", "plain", run, ms)
         yield bare
-        base, missing = self._served(of_documents("default"))
+        base, missing = self._served(deep(of_documents("default")))
         yield from missing
         legs = _WhenAsked(
             lambda: {
@@ -284,6 +284,16 @@ class _WhenAsked(Mapping[str, Mapping[str, Ranking]]):
 def of_documents(profile: str) -> Profile:
     """A profile by name or file, with documents as its unit."""
     return load_profile(profile, ["search.unit=document"])
+
+
+def deep(profile: Profile) -> Profile:
+    """The profile with legs that give all the documents that are measured, for rows that are about
+    a leg or a fusion and not about how deep a profile looks.
+    """
+    search = profile.search
+    legs = {name: getattr(search, name) for name in search.legs}
+    deeper = {name: replace(one, depth=max(one.depth, DEPTH)) for name, one in legs.items()}
+    return replace(profile, search=replace(search, **deeper))
 
 
 def every_profile(others: Sequence[str] = ()) -> tuple[Profile, ...]:

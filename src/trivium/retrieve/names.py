@@ -48,6 +48,11 @@ def together(first: str, second: str) -> Iterator[str]:
         yield from map("".join, _spelled(before + after))
 
 
+def holds_digits(word: str) -> bool:
+    """Whether a word is a name of letters and digits, and not a mere number."""
+    return not word.isdigit() and any(map(str.isdigit, word))
+
+
 @lru_cache(maxsize=4096)  # each word is asked for with both its neighbours, too
 def _pieces(word: str) -> Way:
     return tuple(_PIECE.findall(word))

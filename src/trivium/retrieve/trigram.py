@@ -21,7 +21,7 @@ from itertools import pairwise
 from trivium.abilities import serves
 from trivium.config import TrigramSettings
 from trivium.protocols import Found, PassageLikeness, Similar, SpellingSearch, View, WordSearch
-from trivium.retrieve.names import together, ways
+from trivium.retrieve.names import holds_digits, together, ways
 from trivium.stemmer import stem
 from trivium.text import stop_words, words
 from trivium.types import Clause, Filter, Leg, LegState, Phrase, Unit, WordQuery
@@ -34,6 +34,7 @@ COMPLETION_EDITS = 2.0  # the price of taking "invis" for "invisible"
 COMPLETION_LENGTH = 4  # shorter beginnings fit too many words
 PART_TOGETHER, PART_APART = 2, 3  # letters of a part that stands next to its other half, or not
 PHRASE_SHARE = 0.2  # what words side by side add to the score of the words themselves
+NAME_SHARE = 2.0  # "p53" and "401k" are what the query is about; from 1.5 to 3 it is all the same
 LONGEST_WORD = 40  # letters; what is longer was not typed as a word
 MOST_PASSAGES = 500  # compared with the query as a whole, in about a fifth of a millisecond each
 LEAST_RESEMBLANCE = 0.3  # of trigrams: what pg_trgm calls alike; .6 loses all longer questions
@@ -219,11 +220,15 @@ class _Speller:
         return {terms: weight for terms, weight in together.items() if self._frequency(terms)}
 
     def clause(self, reading: Reading) -> Clause:
-        """The surest phrase first, of equal ones the commonest."""
+        """The surest phrase first, of equal ones the commonest; a name with digits is worth more,
+        in whatever way it is written.
+        """
         ordered = list(reading.items())
         if len(ordered) > 1:
             ordered.sort(key=lambda item: (-item[1], -self._frequency(item[0]), item[0]))
         worth = PHRASE_SHARE if all(len(terms) > 1 for terms in reading) else 1.0
+        if any(holds_digits(term) for terms in reading for term in terms):
+            worth *= NAME_SHARE
         return Clause(tuple(Phrase(terms, weight) for terms, weight in ordered), worth)
 
     def _as_typed(self, word: str) -> Reading:
