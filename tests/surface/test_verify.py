@@ -21,7 +21,7 @@ from trivium.graph.anomalies import rings
 from trivium.graph.names import STRINGS
 from trivium.graph.rdf import line, quad_of
 from trivium.library import Library
-from trivium.types import PUBLIC, Quad
+from trivium.types import OWNER, PUBLIC, Grant, Quad
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EX = "https://example.org/"
@@ -160,6 +160,25 @@ def test_a_conflict_with_a_secret_is_a_secret(library: Library, tmp_path: Path) 
 
 
 # --- deciding ------------------------------------------------------------------------------------
+
+
+def test_who_adds_facts_is_told_of_no_conflict_with_a_secret(
+    library: Library, tmp_path: Path
+) -> None:
+    """Nor is one kept from them because the same statements conflict in a secret place as well."""
+    take_in(library, tmp_path, "ex:has a owl:FunctionalProperty .", "rules.ttl")
+    take_in(library, tmp_path, 'ex:a ex:has "1" .', "a.ttl", scope="dm-only")
+    take_in(library, tmp_path, 'ex:b ex:has "1", "2" .', "b.ttl", scope="dm-only")
+
+    def told(text: str, grant: Grant) -> list[str]:
+        path = tmp_path / f"{grant.scopes is None}.ttl"
+        path.write_text(HEAD + text, encoding="utf-8")
+        return [message for _, message in library.upload(path, grant=grant).notes]
+
+    assert told('ex:a ex:has "2" .', PUBLIC) == []
+    one = ["1 conflict was found among the facts; 'trivium verify list'"]
+    assert told('ex:a ex:has "2" . ex:b ex:has "1", "2" .', PUBLIC) == one
+    assert told('ex:a ex:has "3" .', OWNER) == one  # those of before are known
 
 
 def quads(library: Library) -> set[Quad]:
