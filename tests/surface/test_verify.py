@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -142,6 +143,25 @@ def test_rings_are_what_can_reach_itself(ways: dict[str, list[str]]) -> None:
 
     right = {frozenset(b for b in reach(a) if a in reach(b)) for a in ways if a in reach(a)}
     assert {frozenset(ring) for ring in rings(ways)} == right
+
+
+def test_a_long_ring_is_looked_through_once() -> None:
+    """Whether a name is in the ring so far was asked of a list, link by link."""
+    size, started = 60_000, process_time()
+    ways = {str(n): [str((n + 1) % size), str((n - 1) % size)] for n in range(size)}
+    [ring] = rings(ways)
+    assert len(ring) == size
+    assert process_time() - started < 3
+
+
+def test_values_are_compared_until_there_are_too_many(library: Library, tmp_path: Path) -> None:
+    """Each was compared with all before it, in every look at the conflicts."""
+    values = ", ".join(f'"{number}"' for number in range(10_000))
+    take_in(library, tmp_path, f"ex:p a owl:FunctionalProperty . ex:a ex:p {values} .")
+    started = process_time()
+    [conflict] = library.verifications()
+    assert conflict.anomaly.what == "p has 10000 values and may have one"
+    assert process_time() - started < 1
 
 
 # --- grants --------------------------------------------------------------------------------------
