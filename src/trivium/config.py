@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import math
 import tomllib
-import types
-import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields, is_dataclass
+from dataclasses import field, fields
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from trivium.errors import InvalidValue, NotALibrary, UnknownName, UnknownSetting, command, nearest
 from trivium.factual import LABELS, VerifySettings
 from trivium.fusion_settings import NO_COMPANY, CompanySettings
+from trivium.parsing import parse
 from trivium.stages import ConfidenceSettings, ContextSettings, RerankSettings
 from trivium.types import COLUMNS, Bm25, Unit
 from trivium.values import dataclass
-
-Settings = TypeVar("Settings")
 
 LEG_NAMES = ("keyword", "vector", "trigram")
 WORD_LEGS = ("keyword", "trigram")
@@ -77,7 +74,7 @@ class KeywordSettings:
     depth_per_hit: float = 1.0
 
     def __post_init__(self) -> None:
-        _known_names("search.keyword.weights", self.weights, COLUMNS)
+        _check_words("search.keyword", self)
 
     def bm25(self) -> Bm25:
         return Bm25({name: self.weights.get(name, 0.0) for name in COLUMNS}, self.k1, self.b)
@@ -105,10 +102,21 @@ class TrigramSettings:
     depth_per_hit: float = 1.0
 
     def __post_init__(self) -> None:
-        _known_names("search.trigram.weights", self.weights, COLUMNS)
+        _check_words("search.trigram", self)
 
     def bm25(self) -> Bm25:
         return Bm25({name: self.weights.get(name, 0.0) for name in COLUMNS}, self.k1, self.b)
+
+
+def _check_words(where: str, leg: KeywordSettings | TrigramSettings) -> None:
+    """What BM25 can reckon with: beyond it, scores would be endless, or not be numbers."""
+    _known_names(f"{where}.weights", leg.weights, COLUMNS)
+    if min(leg.weights.values(), default=0.0) < 0:
+        raise InvalidValue(f"{where}.weights must not be negative; 0 leaves a column out")
+    if leg.k1 < 0 or not 0 <= leg.b <= 1:
+        raise InvalidValue(
+            f"{where}.k1 must not be negative and b be from 0 to 1; 1.2 and 0.75 are usual"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,49 +345,6 @@ def parse_library_toml(text: str, where: str) -> tuple[str, IndexSettings]:
         raise NotALibrary(f"{where} is not valid TOML ({error}); restore it from a copy") from error
     profile = data.get("profile", "default")
     return str(profile), parse(IndexSettings, data.get("index", {}), "index.")
-
-
-def parse(settings: type[Settings], data: Mapping[str, Any], where: str) -> Settings:
-    """Build a settings dataclass from plain data; unknown keys and wrong types are refused."""
-    if not isinstance(data, Mapping):
-        raise InvalidValue(f"'{where.rstrip('.')}' must be a table of settings, not {data!r}")
-    hints = typing.get_type_hints(settings)
-    known = [f.name for f in fields(settings)]  # type: ignore[arg-type]  # every caller passes one
-    for key in data:
-        if key not in known:
-            name = f"{where}{key}"
-            hint = nearest(key, known) or f" Known here: {_list(known)}."
-            raise UnknownSetting(f"unknown setting '{name}'.{hint}")
-    return settings(**{key: _value(hints[key], value, where + key) for key, value in data.items()})
-
-
-def _value(hint: Any, value: Any, name: str) -> Any:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if is_dataclass(hint) and isinstance(hint, type):
-        return parse(hint, value, name + ".")
-    if origin is Literal:
-        if value not in arguments:
-            raise InvalidValue(f"'{name}' must be one of {_list(arguments)}, not {value!r}")
-        return value
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise InvalidValue(f"'{name}' must be a list, not {value!r}")
-        return tuple(_value(arguments[0], item, name) for item in value)
-    if origin is not None and issubclass(origin, Mapping):
-        if not isinstance(value, Mapping):
-            raise InvalidValue(f"'{name}' must be a table, not {value!r}")
-        return {key: _value(arguments[1], item, f"{name}.{key}") for key, item in value.items()}
-    if isinstance(hint, types.UnionType):
-        return value if value is None else _value(arguments[0], value, name)
-    return _scalar(hint, value, name)
-
-
-def _scalar(hint: type, value: Any, name: str) -> Any:
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        raise InvalidValue(f"'{name}' must be a value of type {hint.__name__}, not {value!r}")
-    return value
 
 
 def _override(data: dict[str, Any], override: str) -> None:

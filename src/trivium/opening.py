@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.config import IndexSettings, library_toml, load_profile, parse
+from trivium.config import IndexSettings, library_toml, load_profile
 from trivium.embed import embedder as model_named
 from trivium.errors import (
     InvalidValue,
@@ -18,6 +18,7 @@ from trivium.errors import (
 )
 from trivium.library import NO_MODEL, Library
 from trivium.library.homes import connected, is_address, is_served
+from trivium.parsing import parse
 from trivium.protocols import Progress, silent
 from trivium.store.sqlite import SqliteStore, examine_record
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from trivium.config import parse, profile_names
+from trivium.config import profile_names
 from trivium.errors import InvalidValue, TriviumError, UnknownSetting, nearest
+from trivium.parsing import parse
 
 Path: TypeAlias = tuple[str, ...]
 """The names that lead to a value: ("models", "qwen", "url")."""
@@ -28,7 +29,6 @@ PREFIX = "TRIVIUM_"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
 OFFLINE_MODELS = frozenset(("minilm", "static", "hashing", "none"))  # they send nothing
 
 

@@ -71,7 +71,8 @@ class TestRequests:
             (["axe", "--profile", "defualt"], "no profile named 'defualt'. Did you mean 'default'"),
             (["axe", "--profile", "none.toml"], "cannot read the profile none.toml"),
             (["axe", "--set", "search.fuse.kk=3"], "unknown setting 'search.fuse.kk'. Did you"),
-            (["axe", "--set", "search.fuse.k=many"], "'search.fuse.k' must be a value of type"),
+            (["axe", "--set", "search.fuse.k=many"], "'search.fuse.k' must be a number"),
+            (["axe", "--set", "search.fuse.weights.vector=nan"], "must be within 1,000,000,000"),
             (["axe", "--set", "search.fuse.k"], "write an override as section.key=value"),
             (["axe", "--set", "index.model=static"], "can only --set what begins with 'search.'"),
             (["axe", "--meta", "region"], "write metadata as key=value, not 'region'"),
@@ -99,6 +100,8 @@ class TestRequests:
             ("remove nothing", "there is no document 'nothing'"),
             ("list -n 0", "0 documents cannot be listed"),
             ("init new.trivium --model gpt", "no model 'gpt'. Choose one of: minilm, static"),
+            ("embed --model none", "'none' is a library without a model; name one that makes"),
+            ("init new.trivium --model nome", "There is no model 'nome'. Did you mean 'none'?"),
             ("init new.trivium --profile defualt", "no profile named 'defualt'"),
             ("init world.trivium", "there is a library at world.trivium already"),
             ("init notes", "notes is not an empty folder; choose another path"),
@@ -156,6 +159,18 @@ class TestSources:
         (folder / "a-good.md").write_text("# Good\n\nA good note.")
         (folder / "z-also.md").write_text("# Also\n\nAnother good note.")
         return folder
+
+    def test_what_is_no_file_and_no_folder_is_called_that(self, run: Run, empty: Path) -> None:
+        os.mkfifo(empty / "pipe.md")
+        named = run("add", str(empty / "pipe.md"))
+        assert (named.returncode, named.stdout) == (1, "1 failed\n")
+        assert "this is neither a file nor a folder" in named.stderr
+        assert run("add", str(empty)).stdout == "2 added\n"  # found in a folder, it is passed over
+
+    def test_an_empty_folder_has_nothing_to_add(self, run: Run, empty: Path) -> None:
+        (empty / "deep").mkdir()
+        added = run("add", str(empty / "deep"))
+        assert (added.returncode, added.stdout) == (0, "found nothing to add\n")
 
     @pytest.mark.parametrize(
         ("name", "data", "message"),

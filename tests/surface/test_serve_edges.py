@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -132,6 +132,45 @@ def test_values_of_the_wrong_type_are_named_in_plain_words(served: Served) -> No
     assert problem(said)["detail"] == "'limit' must be a whole number"
     said = served.client.post("/search", json={"query": "axe", "facets": "perhaps"})
     assert problem(said)["detail"] == "'facets' must be true or false"
+    said = served.client.post("/search", json={"query": 5})
+    assert problem(said)["detail"] == "'query' must be a text"
+
+
+@pytest.mark.parametrize(
+    ("filter", "detail"),
+    [
+        ({"category": 5}, "'filter.category' must be a text or a list"),
+        ({"tags": ["axe", None]}, "'filter.tags.1' must be a text"),
+        (
+            {"kind": ["note"] * 101},
+            "'filter.kind' is not right: List should have at most 100 items",
+        ),
+        ({"kind": "n" * 501}, "'filter.kind' is not right: String should have at most 500 char"),
+        (
+            {"metadata": {"floors": [9]}},
+            "'filter.metadata.floors' must be a text or a whole number or a number or true or",
+        ),
+        ({"exclude": [{"type": {}}]}, "'filter.exclude.0.type' must be a text or a list"),
+    ],
+)
+def test_a_value_that_may_be_of_several_kinds_is_told_what_it_lacks(
+    served: Served, filter: dict[str, Any], detail: str
+) -> None:
+    said = served.client.post("/search", json={"query": "axe", "filter": filter})
+    assert problem(said)["detail"].startswith(detail)
+
+
+def test_filters_within_filters_have_an_end(served: Served) -> None:
+    def nested(depth: int) -> httpx.Response:
+        filter: dict[str, Any] = {"category": "rules"}
+        for _ in range(depth):
+            filter = {"exclude": [filter]}
+        return served.client.post("/search", json={"query": "axe", "filter": filter})
+
+    assert nested(10).status_code == 200
+    for depth in (11, 50, 100):
+        assert nested(depth).status_code == 422
+    assert problem(nested(11))["detail"].endswith("filters lie up to 10 deep in another")
 
 
 def test_what_is_no_http_is_a_problem_too(served: Served) -> None:

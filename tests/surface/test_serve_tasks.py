@@ -63,6 +63,18 @@ def test_a_broken_file_is_named_in_the_report(served: Served) -> None:
     assert "/tmp" not in error["message"]
 
 
+def test_what_is_refused_when_it_is_written_has_the_name_that_was_sent(served: Served) -> None:
+    scribe = served.key("scribe", role="writer")
+    entry = json.dumps([{"id": "e-1", "title": "E", "scope": "dm-only"}]).encode()
+    form = [("file", ("a.json", entry)), ("file", ("b.md", b"---\nscope: dm-only\n---\nx"))]
+    report = finished(served, served.client.post("/documents", files=form, headers=scribe), scribe)
+    refused = [error["name"] for error in report["report"]["errors"]]
+    assert refused == ["a.json, entry 'e-1'", "b.md"]
+    empty = served.client.post("/documents?name=empty.md", headers=scribe)
+    report = finished(served, empty, scribe)
+    assert [note["name"] for note in report["report"]["notes"]] == ["empty.md"]
+
+
 def test_many_uploads_of_one_file_make_one_document(served: Served) -> None:
     headers = served.key("scribe", role="writer")
     barrier = Barrier(25)

@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +22,7 @@ from trivium.graph.anomalies import rings
 from trivium.graph.names import STRINGS
 from trivium.graph.rdf import line, quad_of
 from trivium.library import Library
-from trivium.types import PUBLIC, Quad
+from trivium.types import OWNER, PUBLIC, Grant, Quad
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EX = "https://example.org/"
@@ -144,6 +145,25 @@ def test_rings_are_what_can_reach_itself(ways: dict[str, list[str]]) -> None:
     assert {frozenset(ring) for ring in rings(ways)} == right
 
 
+def test_a_long_ring_is_looked_through_once() -> None:
+    """Whether a name is in the ring so far was asked of a list, link by link."""
+    size, started = 60_000, process_time()
+    ways = {str(n): [str((n + 1) % size), str((n - 1) % size)] for n in range(size)}
+    [ring] = rings(ways)
+    assert len(ring) == size
+    assert process_time() - started < 3
+
+
+def test_values_are_compared_until_there_are_too_many(library: Library, tmp_path: Path) -> None:
+    """Each was compared with all before it, in every look at the conflicts."""
+    values = ", ".join(f'"{number}"' for number in range(10_000))
+    take_in(library, tmp_path, f"ex:p a owl:FunctionalProperty . ex:a ex:p {values} .")
+    started = process_time()
+    [conflict] = library.verifications()
+    assert conflict.anomaly.what == "p has 10000 values and may have one"
+    assert process_time() - started < 1
+
+
 # --- grants --------------------------------------------------------------------------------------
 
 
@@ -160,6 +180,25 @@ def test_a_conflict_with_a_secret_is_a_secret(library: Library, tmp_path: Path) 
 
 
 # --- deciding ------------------------------------------------------------------------------------
+
+
+def test_who_adds_facts_is_told_of_no_conflict_with_a_secret(
+    library: Library, tmp_path: Path
+) -> None:
+    """Nor is one kept from them because the same statements conflict in a secret place as well."""
+    take_in(library, tmp_path, "ex:has a owl:FunctionalProperty .", "rules.ttl")
+    take_in(library, tmp_path, 'ex:a ex:has "1" .', "a.ttl", scope="dm-only")
+    take_in(library, tmp_path, 'ex:b ex:has "1", "2" .', "b.ttl", scope="dm-only")
+
+    def told(text: str, grant: Grant) -> list[str]:
+        path = tmp_path / f"{grant.scopes is None}.ttl"
+        path.write_text(HEAD + text, encoding="utf-8")
+        return [message for _, message in library.upload(path, grant=grant).notes]
+
+    assert told('ex:a ex:has "2" .', PUBLIC) == []
+    one = ["1 conflict was found among the facts; 'trivium verify list'"]
+    assert told('ex:a ex:has "2" . ex:b ex:has "1", "2" .', PUBLIC) == one
+    assert told('ex:a ex:has "3" .', OWNER) == one  # those of before are known
 
 
 def quads(library: Library) -> set[Quad]:

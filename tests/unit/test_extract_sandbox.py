@@ -225,6 +225,7 @@ def test_what_a_file_is_decides_not_what_it_is_called(
         (b"", "a.pdf", "it is empty: 0 bytes"),
         (b"", "a.docx", "it is empty: 0 bytes"),
         (b"plain words", "a.pdf", "it is not what its ending says: it begins with 'plain words'"),
+        (b"\x00\xff\tpdf", "a.pdf", r"it begins with '\x00\xff\tpdf'"),
         (b"\x89PNG\r\n\x1a\n", "a.docx", "it is not what its ending says"),
         (zipped({"a.txt": "x"}), "a.docx", "it is a zip archive. Unpack it"),
         (zipped({"content.xml": "x", "mimetype": "x"}), "a.docx", "it is an OpenDocument file"),

@@ -14,7 +14,7 @@ LAYERS = [
     {"errors"},
     {"types", "keys", "factual", "stemmer", "text", "clock", "sources", "deadline", "processors"},
     {"kernels"},
-    {"stages", "fusion_settings", "vectors"},
+    {"stages", "fusion_settings", "parsing", "vectors"},
     {"protocols", "origins", "config"},
     {"abilities"},
     {"turns"},

@@ -113,7 +113,7 @@ def test_variables_reach_named_tables_and_keep_their_type(home: Path, work: Path
         ('[chat]\nmodle = "x"', "'chat.modle'. Did you mean 'model'?"),
         ('[models.a]\nurl = "ftp://x"', "must be like https://host/path"),
         ("[models.a]\nbatch = 0", "must be above 0"),
-        ("[models.a]\ndimension = '3'", "must be a value of type int"),
+        ("[models.a]\ndimension = '3'", "must be a whole number"),
         ("[models]\na = 1", "must be a table"),
         ("= 1", "not valid TOML"),
     ],

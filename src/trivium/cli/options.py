@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import fields
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Annotated, Any
@@ -180,7 +179,3 @@ def _exclusion(text: str) -> Filter:
         raise UnknownName(f"there is nothing named '{name}' to leave out.{hint}")
     wanted: dict[str, Any] = {dimension: (value,)}
     return Filter(**wanted)
-
-
-def flag_names() -> list[str]:
-    return [field.name for field in fields(FilterFlags)]

@@ -59,7 +59,7 @@ def show_add(report: AddReport, *, as_json: bool) -> None:
         typer.echo(f"! kept here, not copied to blob storage: {report.blob_problem}", err=True)
     if report.waiting:
         typer.echo(f"! {report.waiting} texts wait; 'trivium embed' goes on", err=True)
-    typer.echo(counted(report) or "nothing")
+    typer.echo(counted(report) or "found nothing to add")
 
 
 def show_versions(versions: Sequence[Version], *, as_json: bool) -> None:

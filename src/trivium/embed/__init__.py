@@ -48,12 +48,14 @@ def embedder(name: str, models: Mapping[str, ModelSettings] | None = None) -> Em
         module, class_name = EMBEDDERS[name]
         model = getattr(import_module(module), class_name)()
         return model
+    if name == "none":
+        raise UnknownModel("'none' is a library without a model; name one that makes vectors")
     if models is None:
         from trivium.configuration import configuration
 
         models = configuration().settings.models
     if name not in models:
-        known = [*EMBEDDERS, *models]
+        known = [*EMBEDDERS, "none", *models]
         raise UnknownModel(
             f"There is no model '{name}'.{nearest(name, known)} Choose one of: {', '.join(known)}; "
             f"or describe it under [models.{name}] in your trivium.toml."

@@ -76,14 +76,17 @@ def _stated(
             yield subject, said
 
 
-def _values(graph: Graph, stated: Sequence[Statement]) -> list[tuple[str, str, str]]:
-    """The distinct values; resources that are said to be the same are one."""
+def _exceed(graph: Graph, stated: Sequence[Statement], most: int) -> bool:
+    """Whether these have more distinct values; resources that are said to be the same are one."""
     kept: list[tuple[str, str, str]] = []
-    for one in stated:
-        value = (one.quad.object, one.quad.datatype, one.quad.language)
-        if value not in kept and not any(_same(graph, value, other) for other in kept):
+    for value in dict.fromkeys(
+        (one.quad.object, one.quad.datatype, one.quad.language) for one in stated
+    ):
+        if not any(_same(graph, value, other) for other in kept):
             kept.append(value)
-    return kept
+        if len(kept) > most:
+            return True
+    return False
 
 
 def _same(graph: Graph, one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
@@ -101,7 +104,7 @@ def functional(graph: Graph, rules: Rules, subjects: Collection[str] | None) -> 
     """Two values of a property that has one."""
     for predicate in sorted(rules.functional):
         for subject, stated in _stated(graph, predicate, subjects):
-            if len(_values(graph, stated)) > 1:
+            if _exceed(graph, stated, 1):
                 what = f"{local_name(predicate)} has {len(stated)} values and may have one"
                 yield Anomaly("functional", subject, what, "critical", tuple(stated))
 
@@ -110,9 +113,7 @@ def cardinality(graph: Graph, rules: Rules, subjects: Collection[str] | None) ->
     """More values of a property than the class of the subject allows."""
     for limit in rules.limits:
         for subject, stated in _stated(graph, limit.predicate, subjects):
-            if len(_values(graph, stated)) > limit.most and _is_a(
-                graph, rules, subject, limit.type
-            ):
+            if _exceed(graph, stated, limit.most) and _is_a(graph, rules, subject, limit.type):
                 what = (
                     f"{local_name(limit.predicate)} has {len(stated)} values; a "
                     f"{local_name(limit.type)} may have {limit.most}"
@@ -265,20 +266,20 @@ def rings(ways: dict[str, list[str]]) -> list[set[str]]:
     """The sets of nodes that can reach each other, and nodes that lead to themselves (Tarjan)."""
     order: dict[str, int] = {}
     low: dict[str, int] = {}
-    stack: list[str] = []
+    stack: dict[str, None] = {}  # its names are looked for, also deep down
     found: list[set[str]] = []
     for root in sorted(ways):
         if root in order:
             continue
         work = [(root, iter(ways.get(root, ())))]
         order[root] = low[root] = len(order)
-        stack.append(root)
+        stack[root] = None
         while work:
             node, following = work[-1]
             for other in following:
                 if other not in order:
                     order[other] = low[other] = len(order)
-                    stack.append(other)
+                    stack[other] = None
                     work.append((other, iter(ways.get(other, ()))))
                     break
                 if other in stack:
@@ -288,10 +289,9 @@ def rings(ways: dict[str, list[str]]) -> list[set[str]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == order[node]:
-                    ring = set()
-                    while stack[-1] != node:
-                        ring.add(stack.pop())
-                    ring.add(stack.pop())
+                    ring: set[str] = set()
+                    while node not in ring:
+                        ring.add(stack.popitem()[0])
                     if len(ring) > 1 or node in ways.get(node, ()):
                         found.append(ring)
     return found

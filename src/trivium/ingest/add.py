@@ -129,6 +129,10 @@ class Adding:
             self._name_source(path.parent)
             self._file(path, self._roots(), asked_for=True)
             return
+        if not path.is_dir():
+            why = "this is neither a file nor a folder; name what holds documents"
+            self._errors.append((str(path), why))
+            return
         self._name_source(path)
         anything_left = self._folder(path)
         self._look_for_missing(path.resolve(), anything_left=anything_left)

@@ -29,7 +29,6 @@ class Given:
     kind: str | None = None
 
 
-NOTHING_GIVEN = Given()
 Fill: TypeAlias = Callable[[Fields], Fields]
 
 

@@ -21,7 +21,6 @@ from trivium.types import Document
 REFUSED = 0.8
 WARNED = 0.6
 
-_RUN = 3  # words: two are shared by texts on the same subject, four by little but copies
 _FEWEST_WORDS = 8  # shorter texts are alike by chance
 _MOST_WORDS = 10_000  # of a book the beginning is compared: it is the same book or it is not
 _BANDS, _ROWS = 16, 3
@@ -33,7 +32,10 @@ _MIX = np.random.Generator(np.random.PCG64(3)).integers(
 
 
 def shingles(text: str) -> frozenset[str]:
-    """The runs of three words; nothing where there are too few words to judge by."""
+    """The runs of three words; nothing where there are too few words to judge by.
+
+    Two words are shared by texts on the same subject, four by little but copies.
+    """
     found = words(text[: _MOST_WORDS * 40])[:_MOST_WORDS]
     if len(found) < _FEWEST_WORDS:
         return frozenset()

@@ -46,19 +46,13 @@ class Mirroring(Adding):
                 self._file(path, self._roots(), asked_for=False)
 
     def upload(self, path: Path, uri: str, fill: Fill = as_they_are) -> None:
-        """Take in a file that lies here only for now; the report calls it by its name."""
-        before = len(self._errors), len(self._notes)
+        """Take in a file that lies here only for now."""
         stored = self.store.find([uri], OWNER).get(uri)
         if stored and stored.uri == uri and not self.grant.allows(stored.scope):
             why = f"'{path.name}' cannot be stored under this name; choose another"
             self._errors.append((path.name, why))
             return
         self._taken(path, partial(self._drafts, path, uri, fill, mirrored=False), True)
-        here = f"{path.parent}/"
-        for report, start in zip((self._errors, self._notes), before, strict=True):
-            report[start:] = [
-                (name.replace(here, ""), said.replace(here, "")) for name, said in report[start:]
-            ]
 
     def adapted(self, name: str, path: Path) -> None:
         """Bring the library in step with a source that an adapter reads."""

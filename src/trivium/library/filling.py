@@ -95,7 +95,8 @@ class Filling(Embedding):
         progress: Progress = silent,
         grant: Grant = OWNER,
     ) -> AddReport:
-        """Take in files that lie here only for now, under `upload:PLACE/NAME`.
+        """Take in files that lie here only for now, under `upload:PLACE/NAME`; the report calls
+        them by their names.
 
         The same name again makes a new version, the same content again makes nothing. Whoever may
         not see a scope cannot write to it, nor over what is in it.
@@ -104,7 +105,10 @@ class Filling(Embedding):
         adding.force, adding.grant = force, grant
         for file in files:
             adding.upload(file, f"upload:{place}/{file.name}" if place else f"upload:{file.name}")
-        return self._finish(adding, embed, progress)
+        report = self._finish(adding, embed, progress)
+        for folder in {file.parent for file in files}:
+            report = report.renamed_places(f"{folder}/", "")
+        return report
 
     def reingest(
         self,
@@ -137,7 +141,7 @@ class Filling(Embedding):
             file = Path(folder, PurePosixPath(path).name)
             file.write_bytes(data)
             adding.upload(file, document.uri, partial(filled, document))
-            return self._finish(adding, embed, progress)
+            return self._finish(adding, embed, progress).renamed_places(f"{folder}/", "")
 
     def add_entries(
         self,

@@ -233,10 +233,27 @@ class Verifying(Knowing, Versioning):
 
     def _finish(self, adding: Adding, embed: bool, progress: Progress) -> AddReport:
         report = super()._finish(adding, embed, progress)
-        if adding.facts and (new := self.open_verifications()):
-            what = f"{len(new)} conflicts were found among the facts; 'trivium verify list'"
+        if adding.facts and (count := self._opened(report, adding.grant)):
+            found = "1 conflict was" if count == 1 else f"{count} conflicts were"
+            what = f"{found} found among the facts; 'trivium verify list'"
             report = replace(report, notes=(*report.notes, ("facts", what)))
         return report
+
+    def _opened(self, report: AddReport, grant: Grant) -> int:
+        """Open the conflicts that are new, and say how many there are to whoever added the facts.
+
+        Others than the owner are told of conflicts that they see: those which their documents have
+        a part in. What is new to the ledger hangs on secrets, too.
+        """
+        new = self.open_verifications()
+        if grant.scopes is None:
+            return len(new)
+        taken = {*report.added, *report.updated}
+        return sum(
+            one.status == "open"
+            and any(place.document in taken for s in one.anomaly.statements for place in s.sources)
+            for one in self.verifications(grant=grant)
+        )
 
     def disputed(
         self, subjects: Collection[str], profile: Profile, grant: Grant

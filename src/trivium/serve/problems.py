@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -90,21 +90,49 @@ def problem_of(error: TriviumError) -> Problem:
 
 def refusal_of(error: RequestValidationError) -> Problem:
     """The problem that a request of the wrong form is: the first thing that is wrong with it."""
-    first: dict[str, Any] = next(iter(error.errors()), {"type": "", "loc": (), "msg": "unreadable"})
+    refused: Sequence[Refused] = error.errors() or [{"type": "", "loc": (), "msg": "unreadable"}]
+    first = refused[0]
     if first["type"] == "json_invalid":
         reason = first.get("ctx", {}).get("error", "")
         return Problem(
             400, "malformed_json", f"the body is not JSON: {reason}", "send a JSON object"
         )
-    place = ".".join(str(step) for step in first["loc"] if step not in ("body", "query", "path"))
+    place = ".".join(map(str, first["loc"][1:]))
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "unknown_field":
         return Problem(422, "unknown_field", message, READ)
     if not place and first["type"] in ("model_attributes_type", "dict_type", "missing"):
         return Problem(422, "invalid_request", "the body is no JSON object", AS_JSON)
-    plain = _PLAIN.get(first["type"].removesuffix("_parsing").removesuffix("_type"))
-    wrong = plain or f"is not right: {message}"
+    if _TEXT in first["loc"]:
+        place, wrong = _of_several_kinds(refused)
+    else:
+        wrong = _wrong(first)
     return Problem(422, "invalid_request", f"'{place}' {wrong}" if place else message, READ)
+
+
+def _wrong(one: Refused) -> str:
+    plain = _PLAIN.get(one["type"].removesuffix("_parsing").removesuffix("_type"))
+    return plain or f"is not right: {one['msg']}"
+
+
+def _of_several_kinds(refused: Sequence[Refused]) -> tuple[str, str]:
+    """The place of a value that may be a text or something else, and what is wrong with it. The
+    validator tells for each kind what that would need; nobody wants to hear of the others.
+    """
+    at = refused[0]["loc"].index(_TEXT)
+    field = refused[0]["loc"][:at]
+    told = [one for one in refused if one["loc"][:at] == field and len(one["loc"]) > at]
+    meant = max(told, key=lambda one: (len(one["loc"]), not one["type"].endswith("_type")))
+    if meant["type"].endswith("_type") and len(meant["loc"]) == at + 1:
+        kinds = [_wrong(one).removeprefix("must be ") for one in told]
+        return ".".join(map(str, field[1:])), f"must be {' or '.join(kinds)}"
+    steps = (*field[1:], *meant["loc"][at + 1 :])
+    return ".".join(map(str, steps)), _wrong(meant)
+
+
+_TEXT = "constrained-str"
+"""What the validator calls a text of limited length where other kinds of values will do, too."""
+Refused: TypeAlias = Mapping[str, Any]
 
 
 AS_JSON = "send one, with the header 'Content-Type: application/json'"

@@ -17,6 +17,7 @@ from trivium.errors import InvalidValue, UnknownName, nearest
 from trivium.library import Library
 from trivium.library.consulting import DEFAULT_BUDGET
 from trivium.library.facts import DEEPEST, MOST_FACTS
+from trivium.serve.nesting import SHALLOW
 from trivium.types import Filter, Grant, Mode, Result
 
 Text = Annotated[str, Field(max_length=100_000)]
@@ -154,7 +155,7 @@ class SearchBody(Body):
 
     query: Text = ""
     limit: Limit = 10
-    filter: FilterBody = FilterBody()
+    filter: Annotated[FilterBody, SHALLOW] = FilterBody()
     profile: Name | None = Field(default=None, description="one that ships with Trivium")
     set: Names = Field(default=[], description="overrides of the profile, such as search.fuse.k=30")
     mode: Mode = "scan"
@@ -277,7 +278,7 @@ class ContextBody(Body):
 
     prompt: Text
     budget: Annotated[int, Field(ge=LEAST_BUDGET, le=1_000_000)] = DEFAULT_BUDGET
-    filter: FilterBody = FilterBody()
+    filter: Annotated[FilterBody, SHALLOW] = FilterBody()
     profile: Name | None = None
     set: Names = []
     reranker: Name | None = None

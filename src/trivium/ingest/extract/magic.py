@@ -50,9 +50,9 @@ def format_of(data: bytes, wanted: str) -> str:
             return found
     if wanted in ("html", "email"):
         return wanted
-    shown = data[:20].decode("ascii", "backslashreplace").strip()
+    shown = repr(data[:20].strip())[1:]
     raise SourceError(
-        f"it is not what its ending says: it begins with {shown!r}. Give it its right ending, or "
+        f"it is not what its ending says: it begins with {shown}. Give it its right ending, or "
         "get it again if it was cut short."
     )
 

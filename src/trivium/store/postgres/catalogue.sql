@@ -16,9 +16,8 @@ SELECT 1;
 -- name: sharing_bands
 SELECT s.band, d.number, d.id
 FROM json_each(:bands) j
-JOIN sketches s ON s.band = CAST(j.value AS BIGINT)
+CROSS JOIN LATERAL (
+  SELECT o.band, o.document FROM sketches o JOIN documents e ON e.number = o.document
+  WHERE o.band = CAST(j.value AS BIGINT) ORDER BY o.document LIMIT :most) s
 JOIN documents d ON d.number = s.document
-WHERE s.document IN (
-  SELECT o.document FROM sketches o JOIN documents e ON e.number = o.document
-  WHERE o.band = s.band ORDER BY o.document LIMIT :most)
 ORDER BY s.document;

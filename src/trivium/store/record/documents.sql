@@ -24,9 +24,6 @@ SELECT number, version FROM documents WHERE id = ?;
 -- name: versions_by_id
 SELECT d.id, d.number, d.version FROM json_each(?) j JOIN documents d ON d.id = j.value;
 
--- name: document_by_uri
-SELECT id FROM documents WHERE uri = ?;
-
 -- name: insert_document
 INSERT INTO documents (id, uri, kind, title, key, context, media_type, category, scope, type,
                        domain, severity, tags, metadata, given, valid_from, valid_until, created,

@@ -18,17 +18,17 @@ DELETE FROM fresh_sketches;
 -- name: sharing_bands
 SELECT s.band, d.number, d.id
 FROM json_each(:bands) j
-JOIN sketches s ON s.band = CAST(j.value AS BIGINT)
-JOIN documents d ON d.number = s.document
-WHERE s.document IN (
+JOIN sketches s ON s.band = CAST(j.value AS BIGINT) AND s.document <= coalesce((
   SELECT o.document FROM sketches o JOIN documents e ON e.number = o.document
-  WHERE o.band = s.band ORDER BY o.document LIMIT :most)
+  WHERE o.band = CAST(j.value AS BIGINT) ORDER BY o.document LIMIT 1 OFFSET :most - 1
+), 9223372036854775807)
+JOIN documents d ON d.number = s.document
 UNION
 SELECT s.band, d.number, d.id
 FROM json_each(:bands) j
-JOIN fresh_sketches s ON s.band = CAST(j.value AS BIGINT)
-JOIN documents d ON d.number = s.document
-WHERE s.document IN (
+JOIN fresh_sketches s ON s.band = CAST(j.value AS BIGINT) AND s.document <= coalesce((
   SELECT o.document FROM fresh_sketches o JOIN documents e ON e.number = o.document
-  WHERE o.band = s.band ORDER BY o.document LIMIT :most)
+  WHERE o.band = CAST(j.value AS BIGINT) ORDER BY o.document LIMIT 1 OFFSET :most - 1
+), 9223372036854775807)
+JOIN documents d ON d.number = s.document
 ORDER BY 2;
