@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -122,3 +125,21 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     assert len(ended.nearest(10)[0]) >= 10
     with pytest.raises(ValueError, match="PyCapsule"):
         kernels.native.end_nearest(ended._begun)
+
+
+@compiled
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are counted by Linux")
+def test_a_process_that_may_use_one_processor_has_no_threads_for_others() -> None:
+    script = dedent("""
+        import os
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        import numpy as np
+        from trivium.index.matrix import Block, Neighbours
+        matrix = np.eye(8_192, 8, dtype=np.float32)
+        before = len(os.listdir("/proc/self/task"))
+        block = Block(Block.of(np.arange(len(matrix)), matrix).arrays())
+        print(len(Neighbours.of([block], [None], matrix[0], 1).nearest(1)[0]))
+        print(len(os.listdir("/proc/self/task")) - before)
+    """)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert ended.stdout.split() == [b"1", b"0"]

@@ -52,6 +52,7 @@ void heap_sink(double *heap, Py_ssize_t size);
 void heap_rise(double *heap, Py_ssize_t at);
 
 PyObject *instructions(PyObject *module, PyObject *args);
+PyObject *use_processors(PyObject *module, PyObject *count);
 PyObject *byte_products(PyObject *module, PyObject *args);
 PyObject *float_products(PyObject *module, PyObject *args);
 PyObject *exact_products(PyObject *module, PyObject *args);

@@ -76,6 +76,7 @@ give_back(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 
 static PyMethodDef functions[] = {
     {"instructions", instructions, METH_VARARGS, NULL},
+    {"use_processors", use_processors, METH_O, NULL},
     {"byte_products", byte_products, METH_VARARGS, NULL},
     {"float_products", float_products, METH_VARARGS, NULL},
     {"exact_products", exact_products, METH_VARARGS, NULL},

@@ -26,6 +26,18 @@ is_done(const Work *work)
     return work->done == work->pieces + (work->last ? 1 : 0);
 }
 
+static long processors = 1; /* that this process may use */
+
+PyObject *
+use_processors(PyObject *Py_UNUSED(module), PyObject *count)
+{
+    long known = PyLong_AsLong(count);
+    if (known == -1 && PyErr_Occurred())
+        return NULL;
+    processors = known;
+    Py_RETURN_NONE;
+}
+
 #if defined(_WIN32)
 
 void
@@ -45,7 +57,6 @@ work_end(Work *work)
 #else
 
 #include <pthread.h>
-#include <unistd.h>
 
 #define MOST_THREADS 7 /* beside the one that asks: memory is not quicker for more */
 #define LOOKS 4000     /* for a step of another thread, a tenth of a millisecond: to be woken takes as long */
@@ -106,21 +117,20 @@ forget(void)
     forks++;
 }
 
-/* As many threads as there are other processors; fewer, or none, if the system has no more. */
+/* As many threads as there are other processors to use; fewer, or none, if the system has no more. */
 static void
 start(void)
 {
     static int is_watched;
     pthread_attr_t attributes;
     pthread_t thread;
-    long count = sysconf(_SC_NPROCESSORS_ONLN) - 1;
     is_started = 1;
     if (!is_watched)
         is_watched = !pthread_atfork(NULL, NULL, forget);
     if (!is_watched || pthread_attr_init(&attributes))
         return;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    for (long i = 0; i < count && i < MOST_THREADS; i++)
+    for (long i = 1; i < processors && i <= MOST_THREADS; i++)
         if (pthread_create(&thread, &attributes, work_for_ever, NULL))
             break;
     pthread_attr_destroy(&attributes);

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 from trivium import kernels
 from trivium.kernels import ROOM, Array, Fine, Floats, Floats32, Rows, byte_products, nearest, sums
+from trivium.processors import processors
+
+if kernels.native is not None:
+    kernels.native.use_processors(processors())
 
 
 class Halves(NamedTuple):
