@@ -65,6 +65,11 @@ def test_counting_words_one_by_one_counts_the_text(pieces: list[str]) -> None:
     assert MINILM.count_tokens(text) == len(whole)
 
 
+def test_a_server_that_takes_in_files_reads_the_tokenizer_once() -> None:
+    """Each file is cut by a model of its own, and the file of the tokenizer takes 20 ms to read."""
+    assert MiniLM().tokenizer is MiniLM().tokenizer
+
+
 @pytest.mark.parametrize("model", [MiniLM(), Static()], ids=lambda model: model.name)
 def test_models_with_a_tokenizer_count(model: CountsTokens) -> None:
     assert model.count_tokens("") == model.count_tokens(" \n\t") == 0

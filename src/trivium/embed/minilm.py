@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -73,9 +73,7 @@ class MiniLM:
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer, which reads texts of any length; the weights stay unloaded."""
         with loading(self.name, *_REQUIREMENTS):
-            tokenizer = _tokenizer()
-            tokenizer.no_truncation()
-            return tokenizer
+            return _reading_all()
 
     def count_tokens(self, text: str) -> int:
         """How many tokens the model sees in a text, without the two that mark its ends.
@@ -83,17 +81,8 @@ class MiniLM:
         The tokenizer never joins what a blank or one of ASCII's marks parts, so words are counted
         one by one and most of them only once: ten times as fast as reading the text whole.
         """
-        return sum(map(self._count_word, _WORD.findall(text)))
-
-    @cached_property
-    def _count_word(self) -> Callable[[str], int]:
-        tokenizer = self.tokenizer
-
-        @lru_cache(maxsize=_REMEMBERED_WORDS)
-        def count(word: str) -> int:
-            return len(tokenizer.encode(encodable(word), add_special_tokens=False))
-
-        return count
+        assert self.tokenizer  # or the error that says why it cannot be had
+        return sum(map(_tokens_in, _WORD.findall(text)))
 
     def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector for each text, in the order given, whatever else is in the call.
@@ -170,6 +159,19 @@ def _tokenizer() -> Tokenizer:
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer
+
+
+@cache
+def _reading_all() -> Tokenizer:
+    """One for the process: a server asks for it with every file that is sent."""
+    tokenizer = _tokenizer()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+@lru_cache(maxsize=_REMEMBERED_WORDS)
+def _tokens_in(word: str) -> int:
+    return len(_reading_all().encode(encodable(word), add_special_tokens=False))
 
 
 def _session() -> _Session:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -57,7 +56,11 @@ class Parcel:
 
 
 def write_arrays(path: Path, parcel: Parcel) -> None:
-    """Write the arrays and make sure they are on the disk under `path` before returning."""
+    """Write the arrays under `path`, whole or not at all.
+
+    Nobody waits for the disk, which may take seconds while searches do: what a power failure leaves
+    unwritten has another checksum, and is made again.
+    """
     entries: dict[str, Any] = {}
     offset = 0
     for name, (dtype, shape) in parcel.layout.items():
@@ -82,8 +85,6 @@ def write_arrays(path: Path, parcel: Parcel) -> None:
         file.seek(0)
         file.write(_MAGIC + room.to_bytes(8, "little") + header)
         file.truncate(start + offset)
-        file.flush()
-        os.fsync(file.fileno())
     temporary.replace(path)
 
 

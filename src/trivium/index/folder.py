@@ -7,7 +7,6 @@ process keeps what it has mapped. Anything unexpected raises `CacheDamaged`.
 from __future__ import annotations
 
 import json
-import os
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -106,8 +105,6 @@ class CacheFolder:
         temporary = self._place(self._new_name("manifest"))
         with temporary.open("w", encoding="utf-8") as file:
             json.dump(manifest, file)
-            file.flush()
-            os.fsync(file.fileno())
         temporary.replace(self._path / "manifest.json")
         self._remove_garbage(_files(manifest), replaced)
         return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
