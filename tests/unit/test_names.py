@@ -112,3 +112,8 @@ def test_a_name_with_digits_is_worth_more_than_another_word(written: str) -> Non
     score = dict(zip(map(document_of, leg.ranking.ids), leg.ranking.scores, strict=True))
     assert score[name] == pytest.approx(2 * score[word], rel=0.1)
     assert score[number] == pytest.approx(score[word])
+
+
+def test_a_guess_at_a_name_with_digits_is_worth_no_more_than_a_word() -> None:
+    leg = asked("covidd people", "On covid19 in mice.", "On people in mice.", "On covid in mice.")
+    assert document_of(leg.ranking.ids[0]) == "On people in mice."

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from trivium.index import snapshot
+from trivium.index import folder, snapshot
+from trivium.index.arrays import Parcel, write_arrays
 from trivium.index.building import Row, build
+from trivium.index.folder import CacheFolder
 from trivium.index.placing import ROW_BITS, ROW_MASK
 from trivium.index.snapshot import LivingSegment, Seen, Snapshot
 from trivium.stemmer import stem
@@ -90,3 +93,32 @@ def test_a_document_whose_last_version_is_dead_in_another_segment_is_one_documen
     )
     library = Snapshot(1, segments=living).seen_by(OWNER)
     assert found(library, "axe", unit="document") == (["a@1/0", "f@1/2"], 2)
+
+
+def test_a_file_that_another_process_replaced_while_it_was_named_is_written_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = CacheFolder(tmp_path, "library"), CacheFolder(tmp_path, "library")
+
+    def living(first: int, count: int) -> LivingSegment:
+        rows = [row(n, f"d{n:03}", "axe") for n in range(first, first + count)]
+        return LivingSegment(build(rows), np.ones(count, bool))
+
+    one.save(Snapshot(1, segments=(living(0, 40),)), "first")
+    held, _ = one.load() or pytest.fail("nothing was written")
+    theirs = Snapshot(3, segments=(*held.segments, living(100, 30)))  # to be merged into one
+
+    def written(path: Path, parcel: Parcel) -> None:
+        write_arrays(path, parcel)
+        if path.name.startswith("alive"):
+            monkeypatch.undo()
+            other.save(theirs, "third")
+
+    monkeypatch.setattr(folder, "write_arrays", written)
+    saved = one.save(Snapshot(2, segments=(*held.segments, living(100, 1))), "second")
+    loaded, stamp = one.load() or pytest.fail("nothing was written")
+    assert (loaded.generation, stamp) == (2, "second")
+    assert [len(segment.segment) for segment in loaded.segments] == [40, 1]
+    assert [segment.file for segment in saved.segments] == [
+        segment.file for segment in loaded.segments
+    ]

@@ -75,6 +75,8 @@ def locate(given: str | None) -> Path | str:
         if folder.suffix == ".trivium" and _holds_a_library(folder):
             return folder
         found = sorted(path for path in folder.glob("*.trivium") if _holds_a_library(path))
+        if not found and folder == here:  # further up it may be anybody's
+            found = sorted(filter(_is_closed, folder.glob("*.trivium")))
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
             raise NotALibrary(f"{folder} holds several libraries ({names}); choose one with -L")
@@ -84,13 +86,21 @@ def locate(given: str | None) -> Path | str:
 
 
 def _holds_a_library(folder: Path) -> bool:
-    """Also if nobody here may look into it: whoever opens it is told so."""
     try:
         return S_ISREG((folder / "index.db").stat().st_mode)
+    except OSError:
+        return False
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether nobody here may look into it; whoever opens it is told so."""
+    try:
+        (folder / "index.db").stat()
     except PermissionError:
         return True
     except OSError:
         return False
+    return False
 
 
 def default_library() -> Path:

@@ -26,9 +26,7 @@ from trivium.index.snapshot import LivingBlock, LivingSegment, Snapshot
 
 FORMAT = 6
 MERGE_FACTOR = 4  # sizes grow by this, so a row is rewritten about log₄(rows) times
-GARBAGE_AGE = (
-    60.0  # seconds that another process may need until a manifest names what it has written
-)
+GARBAGE_AGE = 60.0  # seconds until a manifest surely names what another process has written
 
 
 Worn: TypeAlias = Callable[[LivingSegment | LivingBlock], bool]
@@ -91,23 +89,39 @@ class CacheFolder:
         alive |= {f"block.{i}": np.packbits(one.alive) for i, one in enumerate(blocks)}
         alive_name = self._new_name("alive")
         write_arrays(self._place(alive_name), Parcel.of(alive))
+        replaced = self._named()
+        manifest = self._name(snapshot, stamp, alive_name, segments, blocks)
+        if not all((self._path / name).exists() for name in _files(manifest)):
+            # another process has replaced some meanwhile; what is mapped is written once more
+            segments = [self._saved_segment([one], _never) for one in segments]
+            blocks = [self._saved_block([one], _never) for one in blocks]
+            manifest = self._name(snapshot, stamp, alive_name, segments, blocks)
+        self._remove_garbage(_files(manifest), replaced)
+        return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
+
+    def _name(
+        self,
+        snapshot: Snapshot,
+        stamp: str,
+        alive: str,
+        segments: Sequence[LivingSegment],
+        blocks: Sequence[LivingBlock],
+    ) -> dict[str, Any]:
+        """Replace the manifest by one that names these files."""
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "library": self._library,
             "generation": snapshot.generation,
             "stamp": stamp,
             "model": snapshot.model,
-            "alive": alive_name,
+            "alive": alive,
             "segments": [one.file for one in segments],
             "blocks": [one.file for one in blocks],
         }
-        replaced = self._named()
         temporary = self._place(self._new_name("manifest"))
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(manifest, file)
+        temporary.write_text(json.dumps(manifest), encoding="utf-8")
         temporary.replace(self._path / "manifest.json")
-        self._remove_garbage(_files(manifest), replaced)
-        return replace(snapshot, segments=tuple(segments), blocks=tuple(blocks), _seen={})
+        return manifest
 
     def clear(self) -> None:
         """Forget everything; the record has it all."""
@@ -252,6 +266,10 @@ def _whole(parts: Sequence[Living]) -> list[list[Living]]:
 
 def _partly_dead(one: LivingSegment | LivingBlock) -> bool:
     return _living(one) < len(one.alive)
+
+
+def _never(one: LivingSegment | LivingBlock) -> bool:
+    return False
 
 
 def _mostly_dead(one: LivingSegment | LivingBlock) -> bool:

@@ -38,6 +38,7 @@ class Segment:
         self._terms: dict[str, int] = {}
         self._forms: dict[int, list[NDArray[np.int64]]] = {}
         self._entities: list[Entities] = []
+        self._stating: list[NDArray[np.int64]] = []
         self.norms: dict[object, NDArray[np.float64]] = {}
         """What each row's length makes of a count of words; by all that this depends on."""
         self.phrases: dict[object, NDArray[np.int64]] = {}
@@ -53,7 +54,7 @@ class Segment:
         """
         other = Segment({**self.arrays, **words})
         other._length_in, other._document_ids = self._length_in, self._document_ids
-        other.norms, other._entities = self.norms, self._entities
+        other.norms, other._entities, other._stating = self.norms, self._entities, self._stating
         return other
 
     @cached_property
@@ -179,16 +180,17 @@ class Segment:
         """Whether the rows of each document stand together, as they nearly always do."""
         return bool((np.diff(self.document) >= 0).all())
 
-    @cached_property
+    @property
     def stating(self) -> NDArray[np.int64]:
         """The documents that state facts. Of all others every chunk is here: only a fact is called
         otherwise when a label in another document changes, and then stands in another segment.
         """
-        if len(self.iris) <= 1:  # none is named
-            return np.empty(0, np.int64)
-        states = np.zeros(len(self.documents), bool)
-        states[self.document[self.arrays["row.predicate"] > 0]] = True
-        return np.flatnonzero(states)
+        if not self._stating:
+            states = np.zeros(len(self.documents), bool)
+            if len(self.iris) > 1:  # some are named
+                states[self.document[self.arrays["row.predicate"] > 0]] = True
+            self._stating.append(np.flatnonzero(states))
+        return self._stating[0]
 
     def surface_range(self, term: int) -> tuple[int, int]:
         offsets = self.arrays["term.surfaces"]

@@ -69,10 +69,9 @@ class Snapshot:
         return Places.of([(living.block.numbers, living.alive) for living in self.blocks])
 
     @cached_property
-    def divided(self) -> tuple[standing.Divided, ...]:
+    def divided(self) -> standing.Divided:
         """The documents that stand in several segments, until these are merged."""
-        segments = [living.segment for living in self.segments]
-        return standing.divided(segments) if len(segments) > 1 else ()
+        return standing.divided([living.segment for living in self.segments])
 
     def seen_by(self, grant: Grant) -> Seen:
         """The same state through a grant; made once for each grant."""
@@ -256,9 +255,9 @@ class Seen:
     ) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The ids and scores of the first so many units; where they stand is remembered."""
         chosen = standing.first_units(self.segments, best, total, units, unit)
-        if unit == "document" and self.snapshot.divided:  # some may have been counted twice
+        if unit == "document" and len(self.snapshot.divided.places):  # some may count twice
             wanted = units
-            while len(chosen.ids) < total and (missing := units - self.units(chosen.places, unit)):
+            while wanted < total and (missing := units - self.units(chosen.places, unit)):
                 wanted += missing
                 chosen = standing.first_units(self.segments, best, total, wanted, unit)
         if len(self._given[0]) > MOST_GIVEN:

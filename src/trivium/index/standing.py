@@ -17,9 +17,6 @@ from trivium.types import Unit
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Segments = Sequence[Segment]
-Divided = tuple[int, ...]
-"""Where a document stands: `segment << ROW_BITS | document` of each segment that has some of it."""
-
 _NONE, _NOTHING = np.empty(0, np.int64), np.empty(0)
 
 
@@ -37,6 +34,15 @@ class Standing(NamedTuple):
         places = [some.astype(np.int64) + (index << ROW_BITS) for index, some in enumerate(rows)]
         found = [given[some] for given, some in zip(scores, rows, strict=True)]
         return cls(np.concatenate([_NONE, *places]), np.concatenate([_NOTHING, *found]))
+
+
+class Divided(NamedTuple):
+    """Documents that have chunks in several segments: where they stand, ascending, as `segment <<
+    ROW_BITS | document`, and which of these documents each is.
+    """
+
+    places: Rows
+    which: Rows
 
 
 def first_units(
@@ -89,9 +95,7 @@ def ids_at(segments: Segments, places: Rows) -> list[str]:
     return ids
 
 
-def units_at(
-    segments: Segments, places: Rows, unit: Unit, divided: Sequence[Divided]
-) -> Sequence[Hashable]:
+def units_at(segments: Segments, places: Rows, unit: Unit, divided: Divided) -> Sequence[Hashable]:
     """What tells the units of these places apart: their numbers, where they have any."""
     if unit == "chunk":
         return list(places.tolist())
@@ -99,36 +103,37 @@ def units_at(
         numbers = places & ~ROW_MASK
         for segment, here in _by_segment(segments, places):
             numbers[here] += segment.document[places[here] & ROW_MASK]
-        for first, *others in divided:
-            for other in others:
-                numbers[numbers == other] = first
+        if len(divided.places):
+            at = divided.places.searchsorted(numbers).clip(max=len(divided.places) - 1)
+            numbers = np.where(divided.places[at] == numbers, -1 - divided.which[at], numbers)
         return list(numbers.tolist())
     return _entities_at(segments, places)
 
 
-def divided(segments: Segments) -> tuple[Divided, ...]:
+def divided(segments: Segments) -> Divided:
     """The documents that have chunks, living or dead, in several of these segments."""
     where: dict[str, list[int]] = {}
-    for index, segment in enumerate(segments):
+    for index, segment in enumerate(segments if len(segments) > 1 else ()):
         for document in segment.stating.tolist():
             stands = where.setdefault(segment.document_id(document), [])
             stands.append((index << ROW_BITS) + document)
-    return tuple(tuple(stands) for stands in where.values() if len(stands) > 1)
+    several = [stands for stands in where.values() if len(stands) > 1]
+    pairs = sorted((place, which) for which, stands in enumerate(several) for place in stands)
+    found = np.array(pairs, np.int64).reshape(-1, 2)
+    return Divided(found[:, 0].copy(), found[:, 1].copy())
 
 
-def counted_again(segments: Segments, scores: Sequence[Floats], divided: Sequence[Divided]) -> int:
-    """How many documents too many are counted, if each segment counts its own that have a score.
-    The rows of each document stand together.
-    """
-    again = 0
-    for stands in divided:
-        held = 0
-        for one in stands:
-            index, document = one >> ROW_BITS, one & ROW_MASK
-            first, last = np.searchsorted(segments[index].document, [document, document + 1])
-            held += bool((scores[index][first:last] > 0).any())
-        again += max(held - 1, 0)
-    return again
+def counted_again(segments: Segments, scores: Sequence[Floats], divided: Divided) -> int:
+    """How many documents too many are counted, if each segment counts its own that have a score."""
+    if not len(divided.places):
+        return 0
+    held = np.zeros(len(divided.places), bool)
+    for index, (segment, here) in enumerate(_by_segment(segments, divided.places)):
+        has_some = np.zeros(len(segment.documents), bool)
+        has_some[segment.document[scores[index] > 0]] = True
+        held[here] = has_some[divided.places[here] & ROW_MASK]
+    counts = np.bincount(divided.which[held])
+    return int(np.maximum(counts - 1, 0).sum())
 
 
 def _entities_at(segments: Segments, places: Rows) -> list[str]:

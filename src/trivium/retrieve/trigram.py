@@ -221,13 +221,14 @@ class _Speller:
 
     def clause(self, reading: Reading) -> Clause:
         """The surest phrase first, of equal ones the commonest; a name with digits is worth more,
-        in whatever way it is written.
+        in whatever way it is written, but not what is only guessed to be one.
         """
         ordered = list(reading.items())
         if len(ordered) > 1:
             ordered.sort(key=lambda item: (-item[1], -self._frequency(item[0]), item[0]))
         worth = PHRASE_SHARE if all(len(terms) > 1 for terms in reading) else 1.0
-        if any(holds_digits(term) for terms in reading for term in terms):
+        sure = (terms for terms, weight in reading.items() if weight == 1.0)
+        if any(holds_digits(term) for terms in sure for term in terms):
             worth *= NAME_SHARE
         return Clause(tuple(Phrase(terms, weight) for terms, weight in ordered), worth)
 
