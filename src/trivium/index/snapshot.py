@@ -209,12 +209,7 @@ class Seen:
 
     def entities_of(self, chunks: Sequence[str]) -> list[str]:
         """The entity that each visible chunk is about; "" for any other."""
-        names = [""] * len(chunks)
-        for segment, here, rows in pieces(self.places(chunks), len(self.segments)):
-            found = units_of(self.segments[segment], rows, "entity")
-            for place, name in zip(np.arange(len(chunks))[here].tolist(), found, strict=True):
-                names[place] = name
-        return names
+        return standing.entities_at(self.segments, self.places(chunks))
 
     def _looked_up(self, chunk: str) -> int:
         for index, living in enumerate(self.snapshot.segments):

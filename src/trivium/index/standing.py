@@ -75,7 +75,7 @@ def _first_entities(
     ids = ids_at(segments, found.places)
     ranked = sorted(zip((-found.scores).tolist(), ids, range(len(ids)), strict=True))[:count]
     order = np.array([place for _, _, place in ranked], np.int64)
-    entities = _entities_at(segments, found.places[order])
+    entities = entities_at(segments, found.places[order])
     seen: set[str] = set()
     for length, entity in enumerate(entities, start=1):
         seen.add(entity)
@@ -107,7 +107,7 @@ def units_at(segments: Segments, places: Rows, unit: Unit, divided: Divided) -> 
             at = divided.places.searchsorted(numbers).clip(max=len(divided.places) - 1)
             numbers = np.where(divided.places[at] == numbers, -1 - divided.which[at], numbers)
         return list(numbers.tolist())
-    return _entities_at(segments, places)
+    return entities_at(segments, places)
 
 
 def divided(segments: Segments) -> Divided:
@@ -136,7 +136,8 @@ def counted_again(segments: Segments, scores: Sequence[Floats], divided: Divided
     return int(np.maximum(counts - 1, 0).sum())
 
 
-def _entities_at(segments: Segments, places: Rows) -> list[str]:
+def entities_at(segments: Segments, places: Rows) -> list[str]:
+    """The entity that stands at each of these places; "" where nothing does."""
     names = [""] * len(places)
     for segment, here in _by_segment(segments, places):
         found = units_of(segment, places[here] & ROW_MASK, "entity")
